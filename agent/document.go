@@ -16,8 +16,8 @@ type Document struct {
 	Fields
 	// Warnings are problems that do not prevent the document's use.
 	Warnings Problems
-	// Unnamed: the text has no name, and Name is that of the file. Written out, the document
-	// has it.
+	// Unnamed is true if the text has no name and Name comes from the file. A document
+	// that is written out has the name.
 	Unnamed bool
 	// Format is the kind of another program's file that the document was made of, such as
 	// "claude-code"; "" for a document of p8.

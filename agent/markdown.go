@@ -18,7 +18,7 @@ type markdown struct {
 	front, body string
 	// line is the first line of the body.
 	line int
-	// open: the front matter does not end.
+	// open is true if the front matter does not end.
 	open bool
 }
 

@@ -83,7 +83,7 @@ func (r *report) foreign(format string, a foreign.Agent) (*Document, Problems) {
 		}
 		own.add(severity, n.Pos, "", n.Hint, "%s", n.Message)
 	}
-	if mistaken { // what follows from a mistake is none of its own
+	if mistaken { // problems that follow from a mistake are not reported
 		return nil, own.list
 	}
 	notes := slices.Clone(own.list)

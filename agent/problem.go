@@ -90,7 +90,7 @@ func (ps Problems) Error() string {
 // Errors returns the problems that make the document unusable.
 func (ps Problems) Errors() Problems { return ps.only(SeverityError) }
 
-// Warnings returns the problems that do not.
+// Warnings returns the problems that leave the document usable.
 func (ps Problems) Warnings() Problems { return ps.only(SeverityWarning) }
 
 // Err returns the problems as an error, nil if there are only warnings.

@@ -20,8 +20,8 @@ type AGUIOptions struct {
 	Children Children
 	// Messages are those of the thread before the run, a JSON list; nil sends none.
 	Messages json.RawMessage
-	// Decided reports whether a request is decided although its call has not run yet;
-	// nil is never.
+	// Decided reports whether a request is decided although its call has not run yet; nil
+	// means never.
 	Decided func(requestID string) bool
 	// Now is the time of the events' timestamps; time.Now when nil.
 	Now func() time.Time
@@ -42,8 +42,8 @@ const (
 	// ChildrenCustom sends the CUSTOM events alone.
 	ChildrenCustom
 	// ChildrenActivity sends the text and the calls of a delegated agent as messages of
-	// their own, an activity that says whether the agent is at work, and the CUSTOM events.
-	// No client of any version refuses these.
+	// their own, an activity that says whether the agent is at work, and the CUSTOM
+	// events. Clients of every version accept these.
 	ChildrenActivity
 )
 
@@ -67,12 +67,12 @@ type aguiEncoder struct {
 	calls    calls
 	requests []request
 	usage    *event.UsageData
-	// suffix ends the ids of messages since the last restart. lost is true if the
-	// client may have events from before it that the process lost.
+	// suffix ends the ids of messages after the last restart. lost is true if the client
+	// may have received events that the process lost before that restart.
 	suffix string
 	lost   bool
 
-	// step counts the steps; stepAnswered is true if the one under way has a result.
+	// step counts the steps; stepAnswered is true if the current step has a result.
 	step                 int
 	inStep, stepAnswered bool
 

@@ -123,7 +123,7 @@ func (e *aguiEncoder) subagentError(v *voice, message string) {
 	e.end(v)
 }
 
-// suspended is the outcome of a delegated run that waits for the user.
+// suspended returns the outcome of a delegated run that waits for the user.
 func (e *aguiEncoder) suspended(v *voice) string {
 	out := []byte(`{"type":"suspended","interruptIds":[`)
 	first := true

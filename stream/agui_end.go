@@ -82,7 +82,7 @@ func (e *aguiEncoder) interrupts() []interrupt {
 	return list
 }
 
-// outcome returns in AG-UI's terms why the run ended.
+// outcome says why the run ended, in AG-UI's terms.
 type outcome struct {
 	Type       string      `json:"type"`
 	Interrupts []interrupt `json:"interrupts,omitempty"`

@@ -1,7 +1,8 @@
 package stream
 
 // Clients of AG-UI before 1.0 end a run at the first event that they do not know, and do
-// not tell their version. An old client is therefore sent, of what versions know:
+// not send their version. An old client gets only these events, as its version may know
+// them:
 //
 //	0.0.31 and later   text, calls and results, steps, state, CUSTOM
 //	0.0.40 and later   activities
@@ -9,15 +10,16 @@ package stream
 //	0.0.54 and later   RUN_FINISHED with the outcome success or interrupt, in strict schemas
 //	0.0.59 alone       SUBAGENT_*, so these are sent only if the client asks for them
 //
-// Activities and reasoning come in lines without a space after "data:". That is the same
-// by the standard of server-sent events, but versions before 0.0.43 skip such lines.
+// Activities and reasoning are sent in lines without a space after "data:". The standard
+// of server-sent events allows that, but versions before 0.0.43 skip such lines.
 
-// recent reports whether versions before 0.0.43 refuse an event that old clients are sent.
+// recent reports whether versions before 0.0.43 refuse an event of this type.
 func recent(typ string) bool {
 	return typ[0] == 'A' || typ[0] == 'S' && typ[1] == 'U' || typ[0] == 'R' && typ[1] == 'E'
 }
 
-// spoken is the outcome as the client knows it; ok is false if it knows no such outcome.
+// spoken returns the outcome in the form of the client's version; ok is false if that
+// version has no such outcome.
 func (e *aguiEncoder) spoken(how outcome) (_ outcome, ok bool) {
 	if !e.old {
 		return how, true

@@ -49,7 +49,7 @@ func (e *aguiEncoder) void(v *voice, cut bool) {
 }
 
 // begin gives a voice new ids after a restart and removes the messages of its step,
-// those included that it may have begun in lost events.
+// including messages that lost events may have begun.
 func (e *aguiEncoder) begin(v *voice) {
 	if e.lost && !v.ended {
 		v.fresh = append(v.fresh, v.next(), v.thought())

@@ -19,19 +19,19 @@ type AISDKOptions struct {
 	// an approval it is the message that the client has already and continues;
 	// Reader.Past is then the pause.
 	MessageID string
-	// Fresh means that the client does not have the message although Reader.Past is
-	// set, as after a message that joined the run. Earlier calls are introduced again
-	// once they have news.
+	// Fresh means that the client does not have the message although Reader.Past is set,
+	// as when another message joined the run. Earlier calls are introduced again at their
+	// next event.
 	Fresh bool
 	// Metadata is the messageMetadata of the start; nil leaves it out.
 	Metadata map[string]any
-	// Version is the major version of the client's SDK, 0 if it is not known. No request says
-	// it by itself.
+	// Version is the major version of the client's SDK; 0 if it is not known, because
+	// requests do not contain it.
 	Version int
-	// Approvals means that the client knows approvals, which version 5 does not, though its
-	// Version is not known.
+	// Approvals is true if the client supports approvals, as version 6 and later do,
+	// although its Version is not known.
 	Approvals bool
-	// Denied reports whether the user declined a request; nil is never.
+	// Denied reports whether the user declined a request; nil means never.
 	Denied func(requestID string) bool
 }
 
@@ -227,8 +227,8 @@ func (e *aisdkEncoder) openStep() {
 	}
 }
 
-// nextStep opens a step unless one is open that has no result yet: what the root says
-// after a result is another response of the model.
+// nextStep opens a step unless the open one has no result yet: text of the root after a
+// result belongs to the model's next response.
 func (e *aisdkEncoder) nextStep() {
 	if e.answered {
 		e.closeStep()

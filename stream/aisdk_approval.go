@@ -7,7 +7,7 @@ import "github.com/p8-org/p8/event"
 // HTTP. Versions 6 and 7 have them, 7 with a reason. A client of an unknown version gets the
 // request after everything else, so that version 5 has the whole message before it fails.
 
-// knowsApprovals reports whether the client surely knows approvals.
+// knowsApprovals reports whether the client certainly supports approvals.
 func (e *aisdkEncoder) knowsApprovals() bool { return e.o.Approvals || e.o.Version >= 6 }
 
 // resets reports whether the client may be sent reset-step.

@@ -7,8 +7,8 @@ const (
 	// tools.
 	childText  = 64 << 10
 	childTools = 64
-	// childPiece is the least growth after which the text is sent again, in bytes; it
-	// also has to grow by 1/childShare of itself. So all copies together are at most
+	// childPiece and childShare: the text is sent again once it has grown by childPiece
+	// bytes and by 1/childShare of its length, so that all copies together are at most
 	// about childShare times the text.
 	childPiece, childShare = 32, 16
 	// childSmall is the longest text that is sent again with each step of a tool.
@@ -28,11 +28,11 @@ type delegate struct {
 	text []byte
 	sent int
 	full bool
-	// paragraphs separate the text; fresh: it goes on after a call.
+	// paragraphs separate the text; fresh is true if the text continues after a call.
 	paragraphs event.Paragraphs
 	fresh      bool
-	// kept is how much of the text stays if the run's step is cut; before is where its
-	// paragraphs were then.
+	// kept is the length of the text that stays if the run's step is cut; before is the
+	// state of paragraphs at that length.
 	kept   int
 	before event.Paragraphs
 	tools  []delegateTool
@@ -99,8 +99,8 @@ func (e *aisdkEncoder) appendChildText(ev event.Event) error {
 	d := e.delegate(ev)
 	switch {
 	case ev.Type == event.Reasoning:
-		// Reaches only clients that listen for it; a part would look like the
-		// parent's.
+		// A transient part reaches only clients that listen for it; a reasoning part
+		// would look like the parent's.
 		e.buf = append(append(e.buf, `data: {"type":"data-reasoning","transient":true,"data":`...), d.about...)
 		e.field("content", ev.Text)
 		e.buf = append(e.buf, '}')

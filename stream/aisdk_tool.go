@@ -6,8 +6,8 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// appendTool sends a stage of a call. A call begins with the first piece of its arguments.
-// Of a call from an earlier response only news are sent.
+// appendTool sends a stage of a call. A call begins with the first piece of its
+// arguments. For a call from an earlier response, only later stages are sent.
 func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) error {
 	k := e.calls.get(ev.RunID, d.ID)
 	if k == nil {

@@ -33,7 +33,7 @@ type call struct {
 	// pieces is true if this response has sent a part of the arguments.
 	pieces bool
 	// client is true for a call of the client's own tool; sent if an earlier response
-	// asked for it, so that the client knows the result. whole: the call was executing.
+	// asked for it, so that the client knows the result; whole if the call was executing.
 	client, sent, whole bool
 	// below is true for a call of a delegated agent.
 	below bool

@@ -47,8 +47,8 @@ type ownCall struct {
 	*event.ToolCallData
 }
 
-// owed returns the calls that the client has to run, after the event: with the call
-// that it begins, without the one that it ends.
+// owed returns the calls that the client has to run after the event, which may begin or
+// end one of them.
 func owed(calls []ownCall, ev event.Event) []ownCall {
 	d, ok := ev.Data.(*event.ToolCallData)
 	switch {
@@ -96,8 +96,8 @@ func (c *Completion) addText(ev *event.Event) {
 	c.text.Add(ev)
 }
 
-// Dropped reports whether the text was longer than Keep. The caller then needs the
-// events again, for another Completion.
+// Dropped reports whether the text was longer than Keep. The caller must then add the
+// events again, to another Completion.
 func (c *Completion) Dropped() bool { return c.dropped }
 
 // Err returns the error that ended the run, nil if it ended well.

@@ -7,9 +7,9 @@
 // flushes every frame, sends a comment during silence, and fails when the client does not
 // read.
 //
-// A [Reader] says which events the client has. An encoder gets every event from the
-// first one on and does not write those again: so a client that reconnects gets exactly
-// the rest, and a client that answered a question gets the events after the pause.
+// A [Reader] says which events the client has. An encoder gets every event from the first
+// one on but does not write those again: a client that reconnects gets exactly the rest,
+// and a client that answered a question gets the events after the pause.
 //
 // In chat completions text is a chunk that every client understands. Every other event
 // (a tool call, an action, the metadata of the answer) is a typed event between the
@@ -24,6 +24,6 @@
 // AI SDK. An event that a protocol has no term for is a typed frame, a CUSTOM event or a
 // data part. testdata/transcripts shows them all.
 //
-// Encoders decide nothing: which text is the answer, and what is stored, is decided
+// Encoders only translate: which text is the answer and what is stored are decided
 // before.
 package stream

@@ -36,7 +36,7 @@ var formatNames = [...]string{
 	Auto: "auto", Unnamed: "unnamed", Polyglot: "polyglot", Named: "named", Wrapped: "wrapped", None: "none",
 }
 
-// String is the name of the format in the header X-Event-Format.
+// String returns the name of the format in the header X-Event-Format.
 func (f Format) String() string {
 	if int(f) < len(formatNames) {
 		return formatNames[f]

@@ -62,9 +62,9 @@ func (e *openAIEncoder) close() {
 		e.buf = append(append(e.buf, ','), e.base...)
 		choice := bare
 		if !e.spoke {
-			// The first chunk has the role, whatever else it holds: npm openai 4.20
-			// fails without it, and LangChain gives the whole answer the first chunk's
-			// role, of which only the assistant's has tool calls.
+			// The first chunk always has the role: npm openai 4.20 fails without it, and
+			// LangChain takes the role of the whole answer from it, where only an
+			// assistant has tool calls.
 			e.spoke, choice = true, first
 		}
 		e.buf = append(e.buf, choice...)
@@ -105,8 +105,8 @@ func (e *openAIEncoder) appendDone(d *event.DoneData) error {
 			e.appendClientCall(call.ToolCallData)
 		}
 	}
-	// Some clients read finish_reason from the last chunk: the finish follows a done
-	// event that is a chunk.
+	// Some clients read finish_reason from the last chunk, so a done event that is a
+	// chunk comes before the finish.
 	before := e.o.Format.chunks()
 	if before {
 		if err := e.appendTyped(event.Event{}, d); err != nil {

@@ -15,7 +15,7 @@ import (
 type OpenAIOptions struct {
 	// ID is the completion's id, "chatcmpl-…".
 	ID string
-	// Model is the name that the client reads as the one that answered.
+	// Model is sent to the client as the model that answered.
 	Model string
 	// Created is sent in seconds.
 	Created time.Time
@@ -45,7 +45,7 @@ type openAIEncoder struct {
 	begun  begun     // calls of the client's tools that are being written
 	spoke  bool      // a chunk with the role was sent
 	text   bool      // the root agent has sent text
-	order  order     // of what agents say side by side
+	order  order     // of the text of agents that run side by side
 	again  again     // the text that a restart repeats
 	closed bool
 }
@@ -144,7 +144,7 @@ func (e *openAIEncoder) append(ev event.Event) error {
 	case *event.ToolArgumentsData:
 		return e.appendArguments(ev, d)
 	case *event.StateData:
-		return nil // its clients share none
+		return nil // OpenAI's clients share no state
 	}
 	if len(e.owed) > 0 {
 		e.owed = owed(e.owed, ev)

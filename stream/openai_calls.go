@@ -9,7 +9,7 @@ import (
 // begun are the calls of the client's own tools that the model is writing.
 type begun struct {
 	calls []*begunCall
-	// lost: pieces may have been lost with the process before a restart.
+	// lost is true if pieces may have been lost with the process before a restart.
 	lost bool
 }
 

@@ -2,24 +2,25 @@ package stream
 
 import "github.com/p8-org/p8/event"
 
-// order puts what agents say side by side into the one text that OpenAI has: see
+// order merges the text of agents that run side by side into OpenAI's single text: see
 // [event.Voices].
 //
-// The number of a chunk is that of its event, also if the event was held back. So a
-// client that reconnects names the chunk itself: if that one was held back, the client
-// has everything up to its place in the text.
+// A chunk has its event's number even if the event was held back. A client that
+// reconnects therefore names the chunk itself: if its event was held back, the client has
+// everything up to that event's place in the text.
 type order struct {
 	voices     event.Voices
 	paragraphs event.Paragraphs
-	// now is the number of the event that is written, said whether its text is written.
+	// now is the number of the current event; said is true if its text is written.
 	now  int64
 	said bool
-	// behind: the client's last chunk was held back, and its place is still to come.
+	// behind is true while the client's last chunk was held back and its place is still
+	// to come.
 	behind bool
 }
 
-// add follows an event. It writes text of the event that is due, and text that the event
-// releases. over reports whether nothing else is to be written.
+// add takes the next event. It writes the event's text if it is due, and held-back text
+// that the event releases. over is true if nothing else of the event is to be written.
 func (o *order) add(e *openAIEncoder, ev *event.Event) (over bool, err error) {
 	if _, restart := ev.Data.(*event.RestartData); restart {
 		o.behind = false

@@ -11,17 +11,17 @@ import (
 
 // again is the text of a cut step. An OpenAI client cannot remove text that it has.
 type again struct {
-	// text is the run's text of its step, as far as it is the end of the client's
-	// text. mixed is true if other text came since the step began, or too much.
+	// text is what the run said in its current step, if the client's text ends with it.
+	// mixed is true if other text, or too much, has come since the step began.
 	text  strings.Builder
 	run   string
 	mixed bool
-	// count is the number of characters of content that count, begun the number before
-	// text; lost is true if it is unknown.
+	// count is the number of characters of content that no restart voided, begun that
+	// number before text; lost is true if the number is unknown.
 	count, begun int
 	lost         bool
-	// before is where the paragraphs were before text; now, before the piece that is
-	// written.
+	// before is the state of the paragraphs before text; now is their state before the
+	// current piece.
 	before, now event.Paragraphs
 
 	// void is the text of the cut step while the run repeats it; same is how much of
@@ -76,8 +76,8 @@ func (e *openAIEncoder) saidAgain(ev *event.Event) (held bool, err error) {
 		}
 		return false, err
 	}
-	// A client that reconnects names an event before the restart, until the rest of
-	// the text is known.
+	// Until the rest of the text is known, a client that reconnects names an event before
+	// the restart.
 	e.number *= a.sent()
 	return false, nil
 }
@@ -94,7 +94,7 @@ func (a *again) sent() int64 {
 func (a *again) add(ev *event.Event) {
 	switch {
 	case a.text.Len() == 0 && !a.mixed, a.run != ev.RunID && !child(ev.Agent):
-		// What was said below the root counts once the root speaks.
+		// The text of delegated agents stays once the root speaks.
 		a.text.Reset()
 		a.mixed = false
 		a.run, a.begun, a.before = ev.RunID, a.count, a.now
@@ -113,7 +113,7 @@ func (e *openAIEncoder) restart(ev *event.Event, d *event.RestartData) error {
 	a := &e.again
 	void, atEnd := a.text.String(), !a.mixed
 	if !slices.ContainsFunc(d.Runs, func(r event.CutRun) bool { return r.RunID == a.run }) {
-		void = "" // it counts
+		void = "" // the text stays valid
 	}
 	a.lost = a.lost || !atEnd
 	if void != "" {
@@ -143,7 +143,7 @@ func (e *openAIEncoder) restart(ev *event.Event, d *event.RestartData) error {
 	return e.send(*ev)
 }
 
-// noteSeq is the number of the note before a restart: no event has it.
+// noteSeq returns the number of the note before a restart: no event has it.
 func noteSeq(restart int64) int64 { return restart - 1 }
 
 // compare compares the event's text with the client's.

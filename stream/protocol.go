@@ -53,8 +53,8 @@ type Options struct {
 	AISDK     AISDKOptions
 }
 
-// New makes an encoder of the protocol that writes to w; of OpenAI's if p is
-// unknown.
+// New makes an encoder of the protocol that writes to w. If p is unknown, it makes one of
+// OpenAI's.
 func New(p Protocol, w io.Writer, o Options) Encoder {
 	switch p {
 	case ProtocolResponses:

@@ -10,9 +10,9 @@ const hex = "0123456789abcdef"
 
 // appendQuoted appends s as a JSON string. It allocates nothing beyond dst.
 //
-// Bytes that are not UTF-8 become U+FFFD. U+2028 and U+2029 are escaped, for old
-// versions of JavaScript read them as line ends, and U+0085 with them, because clients
-// in Python end lines at all three; HTML is not, for nobody embeds a stream in a page.
+// Bytes that are not UTF-8 become U+FFFD. U+2028 and U+2029 are escaped because old
+// versions of JavaScript read them as line ends, and U+0085 because clients in Python end
+// lines at all three. HTML is not escaped: nobody embeds a stream in a page.
 func appendQuoted(dst []byte, s string) []byte {
 	return append(appendInner(append(dst, '"'), s), '"')
 }

@@ -25,12 +25,12 @@ type Reader struct {
 	// before a question to the user. The client keeps that response; this one begins
 	// after it and treats its tool calls as known.
 	Past int64
-	// Again reads the run's events after a number again, void ones included. An encoder of
-	// a protocol with one text then keeps little of the text that it holds back while
-	// another agent speaks; if Again is nil, it keeps all of it in memory.
+	// Again rereads the run's events after a number, void ones included. With it, an
+	// encoder of a protocol with one text need not keep in memory all the text that it
+	// holds back while another agent speaks.
 	Again func(after int64) iter.Seq2[event.Event, error]
-	// Newest is the number of the run's newest event when the reader begins. A pause
-	// before it is over and does not end the response.
+	// Newest is the number of the run's newest event when the reader begins. An earlier
+	// pause has ended since, so it does not end the response.
 	Newest int64
 }
 
@@ -47,8 +47,8 @@ func (r *Reader) hides(ev event.Event) bool {
 	return ev.Seq > has || ev.Void <= has
 }
 
-// ahead reports whether the client may have events before the restart that the process
-// lost.
+// ahead reports whether the client may have events that the process lost before the
+// restart.
 func (r *Reader) ahead(seq int64, d *event.RestartData) bool {
 	return r.Seen > d.LastSeq && r.Seen < seq
 }

@@ -12,7 +12,7 @@ import (
 type ResponsesOptions struct {
 	// ID is the response's id, "resp_…"; the ids of its items are made of it.
 	ID string
-	// Model is the name that the client reads as the one that answered.
+	// Model is sent to the client as the model that answered.
 	Model string
 	// Created is sent in seconds.
 	Created time.Time
@@ -20,9 +20,9 @@ type ResponsesOptions struct {
 	SessionID string
 	// Request repeats the fields of the request; nil sends their defaults.
 	Request *ResponseRequest
-	// Stored means that the reader gets only events that are stored, so that none of them
-	// can be lost. Otherwise the numbers of the frames leap at a restart, over those that
-	// the client may have of lost events.
+	// Stored is true if the reader gets only stored events, none of which can be lost.
+	// Otherwise the numbers of frames skip ahead at a restart, past the frames of lost
+	// events that the client may have.
 	Stored bool
 	// Plain leaves out what a client may not know: p8's own events, and the calls of the
 	// server's tools in the final output. The frames are the same.
@@ -66,10 +66,10 @@ func NewResponseRequest() *ResponseRequest {
 
 // responsesEncoder writes a run as a stream of OpenAI's Responses API.
 //
-// What agents say are message items, what they think reasoning items, side by side if
-// they think at the same time. Calls of the server's tools are mcp_call items, which no
-// client runs; the client's own calls are function_call items. Every other event is in the
-// field p8 of the next frame.
+// Text becomes message items and reasoning becomes reasoning items, several at a time if
+// agents think at the same time. Calls of the server's tools are mcp_call items, which no
+// client runs; the client's own calls are function_call items. Every other event is in
+// the field p8 of the next frame.
 //
 // The numbers of the frames count every frame of the response, also those of text that a
 // restart voided, so that they depend on the log alone. A voided item ends as incomplete
@@ -80,7 +80,7 @@ type responsesEncoder struct {
 
 	number int64 // of the next frame
 	at     int   // where the open frame begins in buf
-	// pending are events of p8's own, which the next frame brings.
+	// pending holds p8's own events for the next frame.
 	pending []byte
 
 	items      []*responseItem
@@ -124,7 +124,7 @@ func (e *responsesEncoder) Write(ev event.Event) error {
 	if e.closed || e.r.over(ev) {
 		return nil
 	}
-	ev.Void = 0 // the numbers count what the first reader had
+	ev.Void = 0 // the first reader got these frames, so the numbers count them
 	e.buf = e.buf[:0]
 	if err := e.begin(); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (e *responsesEncoder) Write(ev event.Event) error {
 	return e.send(ev)
 }
 
-// know takes in an event of an earlier response.
+// know records an event of an earlier response.
 func (e *responsesEncoder) know(ev event.Event) {
 	e.owed = owed(e.owed, ev)
 	d, ok := ev.Data.(*event.ToolCallData)

@@ -52,7 +52,7 @@ const serverLabel = "p8"
 // ApprovalPrefix begins the id of an mcp_approval_request; the id of the request follows.
 const ApprovalPrefix = "mcpr_"
 
-// itemPrefixes begin the ids of items.
+// itemPrefix returns the beginning of the ids of items of a kind.
 func itemPrefix(kind string) string {
 	switch kind {
 	case itemMessage:

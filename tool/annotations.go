@@ -28,7 +28,7 @@ type Annotations struct {
 // annotated is a tool that has annotations.
 type annotated interface{ Annotations() Annotations }
 
-// AnnotationsOf returns those of t, or the zero value.
+// AnnotationsOf returns the annotations of t, or the zero value.
 func AnnotationsOf(t Tool) Annotations {
 	if a, ok := t.(annotated); ok {
 		return a.Annotations()

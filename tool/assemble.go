@@ -122,7 +122,7 @@ func isText(kind string) bool {
 		strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 }
 
-// size words a number of bytes, such as "12 kB".
+// size formats a number of bytes, such as "12 kB".
 func size(n int) string {
 	switch {
 	case n < 1000:

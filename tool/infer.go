@@ -36,9 +36,9 @@ func schemaOf(t reflect.Type) (parameters, defaults json.RawMessage, err error) 
 	return parameters, defaults, err
 }
 
-// applyTags adds the tags type, enum, minimum, maximum and default to the inferred schema.
-// Defaults are collected in values; nil forbids them, as below the first level, where
-// nothing applies them.
+// applyTags adds the tags type, enum, minimum, maximum and default to the inferred
+// schema. Defaults are collected in values. If values is nil, they are forbidden: below
+// the first level nothing applies them.
 func applyTags(t reflect.Type, schema *jsonschema.Schema, values map[string]json.RawMessage) error {
 	plainType(schema)
 	switch t.Kind() {

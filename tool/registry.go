@@ -77,7 +77,7 @@ type Missing struct {
 	Also []string
 }
 
-// Message words what is missing, why, and similar names.
+// Message says what is missing, why, and similar names.
 func (m Missing) Message() string {
 	text := "the tool " + m.Ref.Name + " is not available here"
 	if n := len(m.Also); n > 0 {

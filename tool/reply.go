@@ -52,7 +52,7 @@ func (t *replyTypes) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// inWords are the types for a person; "" if they are not known.
+// inWords returns the types for a person; "" if they are not known.
 func (t replyTypes) inWords() string {
 	known := map[string]string{
 		"string": "text", "number": "number", "integer": "whole number", "boolean": "true or false", "array": "list", "object": "object",
@@ -96,7 +96,7 @@ func replyFields(answer json.RawMessage) (fields []replyField) {
 	return fields
 }
 
-// choices are the values that the field may have, in words; nil for any.
+// choices returns the values that the field may have, in words; nil for any.
 func (f *replyField) choices() (words []string) {
 	for _, value := range f.Enum {
 		words = append(words, inWords(value))
@@ -114,7 +114,7 @@ func (f *replyField) choices() (words []string) {
 	return words
 }
 
-// inWords is a value of JSON for a person: a string without its quotes.
+// inWords returns a value of JSON for a person: a string without its quotes.
 func inWords(value any) string {
 	if text, ok := value.(string); ok {
 		return text
@@ -123,7 +123,7 @@ func inWords(value any) string {
 	return string(words)
 }
 
-// inWords is the field on one line.
+// inWords returns the field on one line.
 func (f *replyField) inWords() string {
 	kind := f.Type.inWords()
 	if slices.Equal(f.Type, replyTypes{"string"}) && f.Format != "" {
@@ -169,9 +169,9 @@ func AskInWords(question string, answer json.RawMessage) string {
 }
 
 // CheckReply checks a user's message as the answer to a question: a JSON object, or the
-// value of an only field as plain text. Words that may answer several fields, or yes or
-// no, are not judged. The error is the context's, or an *Error with one sentence for the
-// user.
+// value of the only field as plain text. Plain text is not checked if there are several
+// fields, or if the field is a boolean. The error is the context's, or an *Error with one
+// sentence for the user.
 func CheckReply(ctx context.Context, answer json.RawMessage, message string) error {
 	compiled, err := compile(answer)
 	if err != nil {
@@ -205,7 +205,7 @@ func CheckReply(ctx context.Context, answer json.RawMessage, message string) err
 // notAnAnswer begins the sentence about a wrong answer.
 const notAnAnswer = "This does not answer the question: "
 
-// values are what a plain text may mean as the value of the field, the least likely one
+// values returns what a plain text may mean as the value of the field, the least likely one
 // first.
 func (f *replyField) values(text string) []any {
 	values := []any{text}

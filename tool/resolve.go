@@ -64,7 +64,7 @@ func uriOf(ref agent.ToolRef) string {
 	return ref.URI
 }
 
-// again reports whether the document has declared the same before.
+// again reports whether the document has already declared the same tool or resource.
 func (r *resolver) again(ref agent.ToolRef, uri string) bool {
 	server := ref.Server
 	if ref.LocalBeside(r.rem) {
@@ -115,7 +115,7 @@ func (r *resolver) tool(ref agent.ToolRef) {
 	r.miss(Missing{Ref: ref, Near: r.near(ref, a.tools), Reason: "the MCP server " + ref.Server + " has no such tool"})
 }
 
-// unusable returns why a server has a tool and does not offer it.
+// unusable returns why a server's tool is left out.
 func unusable(server Server, name string) string {
 	if s, ok := server.(interface{ Unusable(name string) string }); ok {
 		return s.Unusable(name)
@@ -203,7 +203,7 @@ func (r *resolver) without(ref agent.ToolRef) Missing {
 	return m
 }
 
-// down words why a server does not answer.
+// down says why a server does not answer.
 func (r *resolver) down(server string, err error) string {
 	var known *Error
 	switch {

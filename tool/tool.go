@@ -74,8 +74,8 @@ type Result struct {
 	// Metadata is merged into the final metadata of the run; its SessionName
 	// renames the session.
 	Metadata *event.MetadataData `json:"metadata,omitempty"`
-	// Below is what a run that the tool started observed: it counts in the final metadata
-	// where the calling run observes nothing.
+	// Below is the metadata that a run started by the tool observed. It fills the fields
+	// of the final metadata that the calling run leaves empty.
 	Below *event.MetadataData `json:"below,omitempty"`
 	// Usage is what the tool itself consumed, charged to the run. A run that it
 	// starts with the context of its call is charged already.
@@ -85,13 +85,13 @@ type Result struct {
 	Question string `json:"question,omitempty"`
 	// Wanted is the JSON Schema of the answer to Question; nil if any text answers it.
 	Wanted json.RawMessage `json:"wanted,omitempty"`
-	// TransferTo ends the run after this step and names the agent that goes on with
-	// the session; "" does not.
+	// TransferTo, unless "", ends the run after this step and names the agent that
+	// continues the session.
 	TransferTo string `json:"transfer_to,omitempty"`
 }
 
 // Error is a failure that the model and the client may read word for word.
 type Error struct{ Message string }
 
-// Error is the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }

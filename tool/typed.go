@@ -34,7 +34,7 @@ func New[In any](name, description string, fn func(context.Context, In) (any, er
 	})
 }
 
-// newTyped has what need not be compiled anew for each type.
+// newTyped is the part of New that is not generic, so that it is compiled only once.
 func newTyped(name, description string, in reflect.Type, fn func(context.Context, func(any) error) (any, error)) (Tool, error) {
 	parameters, defaults, err := schemaOf(in)
 	if err != nil {

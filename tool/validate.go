@@ -42,15 +42,16 @@ func Arguments(text string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// wording has the words for a value that is checked.
+// wording is how messages name the checked value.
 type wording struct {
-	// is and has begin a sentence about the value, takes and ends go on with one.
+	// is and has begin a sentence about the value; takes and ends continue one.
 	is, has, takes, ends string
 	// misfits begins the list of failures.
 	misfits string
 }
 
-// ofArguments are the words for a model's arguments, ofAnswer for a user's answer to a form.
+// ofArguments returns the words for a model's arguments, ofAnswer those for a user's answer
+// to a form.
 func ofArguments() wording {
 	return wording{"the arguments are", "an argument is", "they take", "they end", "the arguments do not fit the tool's schema: "}
 }

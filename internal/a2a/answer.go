@@ -14,7 +14,7 @@ import (
 // approvalSchema is the schema of the answer to an approval.
 const approvalSchema = `{"type":"object","properties":{"approved":{"type":"boolean"},"comment":{"type":"string"}},"required":["approved"]}`
 
-// question is an open question as data.
+// question returns an open question as data.
 func question(q store.RunRequest) json.RawMessage {
 	schema := orNull(q.Schema)
 	if q.Kind == event.RequestApproval {
@@ -184,7 +184,7 @@ func soleText(schema json.RawMessage) string {
 	return ""
 }
 
-// nothing is a turn without further events.
+// nothing yields no events, for a turn that has no further ones.
 func nothing(context.Context, int64) iter.Seq2[event.Event, error] {
 	return func(func(event.Event, error) bool) {}
 }

@@ -23,7 +23,8 @@ type builder struct {
 	open func() ([]store.RunRequest, error)
 
 	text event.Spoken
-	// voices and paragraphs make the same text piece by piece, pieces those of one event.
+	// voices and paragraphs build the same text piece by piece; pieces are those of one
+	// event.
 	voices     event.Voices
 	paragraphs event.Paragraphs
 	pieces     []update
@@ -48,10 +49,10 @@ func (b *builder) status(state string, m *message) status {
 	return status{State: state, Message: m, Timestamp: stamp(b.now())}
 }
 
-// stamp is a time as the protocol writes it.
+// stamp returns a time as the protocol writes it.
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// dated gives the status the time since which the run has it.
+// dated sets the time since which the run has its status.
 func (b *builder) dated(r store.Run) {
 	if !r.ChangedAt.IsZero() {
 		b.task.Status.Timestamp = stamp(r.ChangedAt)
@@ -95,8 +96,8 @@ func (b *builder) waits() bool {
 	return s == stateInputRequired || s == stateAuthRequired
 }
 
-// last reports whether an event is one of those at the end of a run, which a task that is
-// cancelled while it waits has, too.
+// last reports whether an event is one of those at the end of a run. A task that is
+// cancelled while it waits has them, too.
 func last(e event.Event) bool {
 	return e.Type == event.Metadata || e.Type == event.Usage || e.Type == event.Error || e.Type == event.Done
 }
@@ -110,9 +111,9 @@ func (b *builder) more(e event.Event) ([]update, error) {
 			return nil, nil
 		}
 	case *event.StateData:
-		return nil, nil // A2A's clients share none
+		return nil, nil // A2A's clients share no state
 	case *event.ToolArgumentsData:
-		return nil, nil // the call's next stage has all of them
+		return nil, nil // the call's next stage has all arguments
 	case *event.RestartData:
 		return append(b.replace(), b.update(e)), nil
 	case *event.ErrorData:
@@ -234,7 +235,7 @@ func (b *builder) ask() error {
 	return nil
 }
 
-// message is one of the agent's; its id does not change when it is sent again.
+// message returns a message of the agent; its id does not change when it is sent again.
 func (b *builder) message(parts ...part) *message {
 	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte(b.task.ID+"/"+*parts[0].Text))
 	return &message{MessageID: id.String(), ContextID: b.task.ContextID, TaskID: b.task.ID, Role: roleAgent, Parts: parts}

@@ -37,10 +37,10 @@ type errorDetail struct {
 	Domain string `json:"domain"`
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *rpcError) Error() string { return e.Message }
 
-// fail is an error of A2A's own; reason is its name.
+// fail returns an error of A2A's own; reason is its name.
 func fail(code int, reason, message string) *rpcError {
 	e := &rpcError{Code: code, Message: message}
 	if reason != "" {
@@ -49,10 +49,10 @@ func fail(code int, reason, message string) *rpcError {
 	return e
 }
 
-// wrong is an error of the parameters.
+// wrong returns an error of the parameters.
 func wrong(message string) *rpcError { return fail(codeParams, "", message) }
 
-// errorOf words a failure for a client.
+// errorOf describes a failure for a client.
 func (s *Server) errorOf(err error) *rpcError {
 	var own *rpcError
 	switch {
@@ -81,7 +81,7 @@ func (s *Server) errorOf(err error) *rpcError {
 	return fail(codeInternal, strings.ToUpper(d.Code), d.Message)
 }
 
-// unsupported is the error of an operation that is not possible.
+// unsupported returns the error of an operation that is not possible.
 func unsupported(message string) *rpcError {
 	return fail(codeUnsupported, "UNSUPPORTED_OPERATION", message)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// subscribe is SubscribeToTask. A task that waits for its user is followed beyond that,
+// subscribe answers SubscribeToTask. A task that waits for its user is followed beyond that,
 // except for clients of version 0.3, whose streams end there.
 func (x *exchange) subscribe(raw json.RawMessage) error {
 	t, r, err := x.unended(raw, unsupported("the task has ended; use GetTask"))
@@ -45,7 +45,7 @@ func (x *exchange) subscribe(raw json.RawMessage) error {
 	return nil
 }
 
-// lookAgain is how often a task that waits is looked at for those who watch it.
+// lookAgain is how often a stream checks whether its task still waits.
 const lookAgain = 500 * time.Millisecond
 
 // resumed waits until a task does not wait any more.

@@ -18,8 +18,7 @@ const (
 	maxRows    = 500
 )
 
-// historyLength checks the length that a request wants; usual is that of a request that
-// does not say.
+// historyLength checks the requested length; usual is the default.
 func historyLength(wanted *int, usual int) (int, error) {
 	switch {
 	case wanted == nil:
@@ -70,7 +69,7 @@ func messageOf(r store.Run, role, id string, parts ...part) message {
 	return message{MessageID: id, ContextID: r.SessionID, TaskID: r.ID, Role: role, Parts: parts}
 }
 
-// written are the user's messages to a run: the first one, and those that steered it.
+// written returns the user's messages to a run: the first one, and those that steered it.
 func (v view) written(r store.Run) ([]said, error) {
 	if r.InReplyTo == "" {
 		return nil, nil
@@ -95,7 +94,7 @@ func (v view) written(r store.Run) ([]said, error) {
 	return list, nil
 }
 
-// answered is the user's answer to a question.
+// answered returns the user's answer to a question.
 func answered(q *store.RunRequest) part {
 	o := object{"request_id": q.ID, "approved": q.Status == store.RequestAccepted}
 	if len(q.Content) > 0 && q.Kind == event.RequestElicitation {

@@ -19,7 +19,7 @@ type hook struct {
 	Authentication *hookKey `json:"authentication,omitempty"`
 }
 
-// hookKey is how a webhook recognises this server.
+// hookKey is the credential by which a webhook recognises this server.
 type hookKey struct {
 	Scheme      string `json:"scheme,omitempty"`
 	Credentials string `json:"credentials,omitempty"`
@@ -44,19 +44,19 @@ type storedHook struct {
 	Token       string `json:"token,omitempty"`
 	Scheme      string `json:"scheme,omitempty"`
 	Credentials string `json:"credentials,omitempty"`
-	// Old: the client is of version 0.3.
+	// Old is true if the client is of version 0.3.
 	Old bool `json:"old,omitempty"`
 }
 
-// hookParams are those of all methods about hooks. In version 0.3, id is the task and
-// pushNotificationConfigId the hook; in 1.0 they are taskId and id.
+// hookParams are the parameters of all methods about hooks. In version 0.3, id is the
+// task and pushNotificationConfigId the hook; in 1.0 they are taskId and id.
 type hookParams struct {
 	hook
 	OldID  string   `json:"pushNotificationConfigId"`
 	Config *oldHook `json:"pushNotificationConfig"`
 }
 
-// names are the ids of the task and of the hook.
+// names returns the ids of the task and of the hook.
 func (x *exchange) names(p *hookParams) (task, id string) {
 	if x.old {
 		return p.ID, p.OldID
@@ -112,7 +112,8 @@ func visible(s string) bool {
 	return s == strings.TrimSpace(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// putHook stores a hook of a task. If now is set, it is told about the present state, too.
+// putHook stores a hook of a task. If now is set, the webhook also gets the current
+// state.
 func (x *exchange) putHook(task, id string, s storedHook, now bool) error {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -150,7 +151,7 @@ func (x *exchange) keep(task string, h *askedHook) error {
 	return x.putHook(task, cmp.Or(h.id, task), h.hook, true)
 }
 
-// errNoPush is the error where notifications cannot be sent.
+// errNoPush means that this server cannot send notifications.
 var errNoPush = errors.New("a2a: no push notifications")
 
 // pushes reports whether notifications are sent.
@@ -171,7 +172,7 @@ func (x *exchange) hookCall(raw json.RawMessage, p *hookParams) (task, id string
 	return task, id, err
 }
 
-// setHook is CreateTaskPushNotificationConfig.
+// setHook answers CreateTaskPushNotificationConfig.
 func (x *exchange) setHook(raw json.RawMessage) error {
 	var p hookParams
 	task, _, err := x.hookCall(raw, &p)
@@ -197,7 +198,7 @@ func (x *exchange) setHook(raw json.RawMessage) error {
 	return x.answer(x.shownHook(task, id, s))
 }
 
-// shownHook is a hook for its owner, without its secrets.
+// shownHook returns a hook for its owner, without its secrets.
 func (x *exchange) shownHook(task, id string, s storedHook) any {
 	if x.old {
 		h := oldHook{ID: id, URL: s.URL}
@@ -213,7 +214,7 @@ func (x *exchange) shownHook(task, id string, s storedHook) any {
 	return h
 }
 
-// hooks are the hooks of a task as its owner sees them, and their ids.
+// hooks returns the hooks of a task as its owner sees them, and their ids.
 func (x *exchange) hooks(task string) (shown []any, ids []string, err error) {
 	list, err := x.o.Store.RunHooks(x.ctx, task)
 	if err != nil {
@@ -230,7 +231,7 @@ func (x *exchange) hooks(task string) (shown []any, ids []string, err error) {
 	return shown, ids, nil
 }
 
-// getHook is GetTaskPushNotificationConfig. In version 0.3 a request without the id of the
+// getHook answers GetTaskPushNotificationConfig. In version 0.3 a request without the id of the
 // hook means the first one.
 func (x *exchange) getHook(raw json.RawMessage) error {
 	var p hookParams
@@ -250,7 +251,7 @@ func (x *exchange) getHook(raw json.RawMessage) error {
 	return fail(codeTaskNotFound, "TASK_NOT_FOUND", "the task has no such push notification config")
 }
 
-// listHooks is ListTaskPushNotificationConfigs. There are so few that one page has all.
+// listHooks answers ListTaskPushNotificationConfigs. There are so few that one page has all.
 func (x *exchange) listHooks(raw json.RawMessage) error {
 	var p hookParams
 	task, _, err := x.hookCall(raw, &p)
@@ -267,7 +268,7 @@ func (x *exchange) listHooks(raw json.RawMessage) error {
 	return x.answer(object{"configs": shown})
 }
 
-// deleteHook is DeleteTaskPushNotificationConfig.
+// deleteHook answers DeleteTaskPushNotificationConfig.
 func (x *exchange) deleteHook(raw json.RawMessage) error {
 	var p hookParams
 	task, id, err := x.hookCall(raw, &p)

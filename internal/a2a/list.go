@@ -16,7 +16,7 @@ const (
 	maxArtifactsPage = 20
 )
 
-// listParams are those of ListTasks.
+// listParams are the parameters of ListTasks.
 type listParams struct {
 	ContextID        string  `json:"contextId"`
 	Status           string  `json:"status"`
@@ -58,8 +58,8 @@ func (p *listParams) filter(resumes bool) (f store.RunFilter, err error) {
 	return f, err
 }
 
-// statuses are the statuses of runs whose tasks are in a state; none for "", which is any
-// state.
+// statuses returns the statuses of runs whose tasks are in a state; nil for "", which
+// means any state.
 func statuses(state string, resumes bool) ([]string, error) {
 	state = strings.ToUpper(strings.ReplaceAll(state, "-", "_"))
 	switch "TASK_STATE_" + strings.TrimPrefix(state, "TASK_STATE_") {
@@ -87,7 +87,7 @@ func statuses(state string, resumes bool) ([]string, error) {
 	return nil, wrong("status is a state of a task, such as TASK_STATE_WORKING")
 }
 
-// list is ListTasks: the caller's tasks of the agent, those that changed last first.
+// list answers ListTasks: the caller's tasks of the agent, those that changed last first.
 func (x *exchange) list(raw json.RawMessage) error {
 	var p listParams
 	if len(raw) > 0 {
@@ -132,7 +132,7 @@ func (x *exchange) list(raw json.RawMessage) error {
 	return x.answer(listResult{Tasks: tasks, NextPageToken: next, PageSize: len(tasks), TotalSize: total})
 }
 
-// listed is a task of a list.
+// listed returns a task of a list.
 func (x *exchange) listed(r store.Run, p *listParams) (t *task, err error) {
 	var l *builder
 	if p.IncludeArtifacts {

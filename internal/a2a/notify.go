@@ -36,7 +36,7 @@ type pushArgs struct {
 	Changed time.Time `json:"changed"`
 }
 
-// system is the identity of what no caller asked for.
+// system is the identity of work that no caller asked for.
 var system = identity.Identity{TenantID: "a2a"}
 
 // Watch enqueues a job for each webhook of a task that has changed, until ctx ends. Any
@@ -57,7 +57,7 @@ func (s *Server) Watch(ctx context.Context) {
 	}
 }
 
-// Tell enqueues what is due now.
+// Tell enqueues a job for each notification that is due.
 func (s *Server) Tell(ctx context.Context) error {
 	due, err := s.o.Hooks.DueHooks(ctx)
 	if err != nil || len(due) == 0 {
@@ -103,7 +103,7 @@ func (s *Server) Worker() jobs.Worker {
 }
 
 // push sends one notification, unless the webhook was deleted, or the task has changed
-// again: then another job tells that.
+// again: that change has a job of its own.
 func (s *Server) push(ctx context.Context, a pushArgs) error {
 	kept, err := s.o.Store.RunHook(ctx, a.Task, a.Hook)
 	if err != nil {

@@ -71,7 +71,7 @@ func (x *exchange) route(method string) (err error) {
 // errNoRoute is the error of a path that is not one of the binding's.
 var errNoRoute = errors.New("a2a: no such operation")
 
-// given are the parameters in the body or the query.
+// given returns the parameters in the body or the query.
 func (x *exchange) given() (map[string]any, error) {
 	given := map[string]any{}
 	if x.r.Method == http.MethodPost {
@@ -108,7 +108,7 @@ func (x *exchange) given() (map[string]any, error) {
 // errTooLarge is the error of a request that is not read to its end.
 var errTooLarge = errors.New("a2a: the request is too large")
 
-// restError is an error as google.rpc.Status has it.
+// restError returns an error as google.rpc.Status has it.
 func (x *exchange) restError(err error) object {
 	e := x.errorOf(err)
 	status, name := http.StatusBadRequest, "FAILED_PRECONDITION"

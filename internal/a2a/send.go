@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// send is SendMessage, or SendStreamingMessage if streamed.
+// send answers SendMessage, or SendStreamingMessage if streamed.
 func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 	var p sendParams
 	if err := params(raw, &p); err != nil {
@@ -77,7 +77,7 @@ func (x *exchange) answerCurrent(l *builder, streamed bool) error {
 	return x.answer(sendResult{t})
 }
 
-// current is the task of a message, with the time and the history that the store has of it.
+// current returns the task of a message, with the time and the history that the store has of it.
 func (x *exchange) current(l *builder) (*task, error) {
 	_, r, err := x.find(l.task.ID)
 	if err != nil {
@@ -90,8 +90,8 @@ func (x *exchange) current(l *builder) (*task, error) {
 }
 
 // begin passes the message to the task that it names, or starts a task. It returns no
-// turn if the task still waits; the builder has its open questions. The hook of a known task
-// is stored first, so that its failure is told before the message is delivered.
+// turn if the task still waits; the builder has its open questions. The hook of a known
+// task is stored first, so that a failure is reported before the message is delivered.
 func (x *exchange) begin(m *message, h *askedHook) (*chat.Turn, *builder, error) {
 	if m.TaskID == "" {
 		session := m.ContextID
@@ -214,7 +214,7 @@ func content(parts []part) (text string, files []llm.Part, err error) {
 	return strings.Join(texts, "\n\n"), files, nil
 }
 
-// unreadable is the error of a file that cannot be read: because of its media type, or of
+// unreadable returns the error of a file that cannot be read: because of its media type, or of
 // something else.
 func unreadable(p part, why string) error {
 	if p.URL == "" && strings.Contains(why, "media type") {
@@ -226,7 +226,7 @@ func unreadable(p part, why string) error {
 // maxFileName bounds the name of a file, in characters.
 const maxFileName = 255
 
-// fileName is a client's name of a file on one line, for the text of a prompt.
+// fileName returns a client's name of a file on one line, for the text of a prompt.
 func fileName(name string) string {
 	runes := []rune(strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

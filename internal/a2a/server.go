@@ -67,13 +67,13 @@ type Store interface {
 	DeleteRunHook(ctx context.Context, runID, id string) error
 }
 
-// Hooks are those of all callers that wait. Implemented by store.Maintenance.
+// Hooks are the due webhooks of all callers. Implemented by store.Maintenance.
 type Hooks interface {
 	DueHooks(ctx context.Context) ([]store.DueHook, error)
 	HookTold(ctx context.Context, h store.DueHook) error
 }
 
-// Leases let one of several processes do something. Implemented by store.Leases.
+// Leases let one of several processes do a piece of work. Implemented by store.Leases.
 type Leases interface {
 	Take(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
 	Release(ctx context.Context, name, holder string) error
@@ -94,11 +94,11 @@ type Options struct {
 	Hooks  Hooks
 	Leases Leases
 	Queue  Queue
-	// Client asks webhooks; one of package outbound when nil. PrivateHooks allows webhooks
-	// in private networks.
+	// Client sends notifications to webhooks; one of package outbound when nil.
+	// PrivateHooks allows webhooks in private networks.
 	Client       *http.Client
 	PrivateHooks bool
-	// Resumes: interrupted runs are resumed without being asked.
+	// Resumes is true if interrupted runs are resumed without being asked.
 	Resumes bool
 	// Agents are the exposed agents, by name; "*" is every agent that the caller may
 	// use.
@@ -106,7 +106,7 @@ type Options struct {
 	// BaseURL is the server's public address, without "/a2a"; "" uses the request's
 	// host.
 	BaseURL string
-	// Tokens: callers need one, so the cards ask for it.
+	// Tokens is true if callers need a token; the cards then declare it.
 	Tokens bool
 	// Provider is the organization that offers the agents, "" for none.
 	Provider string

@@ -7,7 +7,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// get is GetTask.
+// get answers GetTask.
 func (x *exchange) get(raw json.RawMessage) error {
 	var p taskParams
 	if err := params(raw, &p); err != nil {
@@ -46,7 +46,7 @@ func (x *exchange) unended(raw json.RawMessage, ended error) (*chat.Turn, store.
 	return t, r, err
 }
 
-// cancel is CancelTask.
+// cancel answers CancelTask.
 func (x *exchange) cancel(raw json.RawMessage) error {
 	_, r, err := x.unended(raw, fail(codeNotCanceled, "TASK_NOT_CANCELABLE", "the task has ended"))
 	if err != nil {

@@ -144,7 +144,7 @@ func (v view) lastError(l *builder, r store.Run) error {
 	return nil
 }
 
-// ignoreMissing is nil for the error of a row that is not there any more.
+// ignoreMissing returns nil for the error of a row that is not there any more.
 func ignoreMissing(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil

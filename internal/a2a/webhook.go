@@ -45,7 +45,7 @@ func newWebhooks(client *http.Client, now func() time.Time) *webhooks {
 	return &webhooks{client: client, now: now, slots: make(chan struct{}, posts), rests: map[string]time.Time{}}
 }
 
-// begin takes a slot. release is nil if the caller has to come again after the pause.
+// begin takes a slot. release is nil if the caller must try again after the pause.
 func (w *webhooks) begin(address string, now time.Time) (pause time.Duration, release func()) {
 	w.mu.Lock()
 	pause = w.rests[host(address)].Sub(now)
@@ -69,7 +69,7 @@ func host(address string) string {
 	return u.Host
 }
 
-// failed makes a host rest that failed slowly.
+// failed makes a host rest if its failure was slow.
 func (w *webhooks) failed(address string, began time.Time) {
 	now := w.now()
 	if now.Sub(began) < slow {
@@ -83,7 +83,7 @@ func (w *webhooks) failed(address string, began time.Time) {
 	w.rests[host(address)] = now.Add(rest)
 }
 
-// notification is the body of a post.
+// notification returns the body of a post.
 func notification(h storedHook, t *task) ([]byte, error) {
 	if h.Old {
 		return json.Marshal(oldTask(t))
@@ -91,7 +91,7 @@ func notification(h storedHook, t *task) ([]byte, error) {
 	return json.Marshal(update{Task: t})
 }
 
-// post tells a webhook the state of a task. Its errors hold neither the address nor a
+// post sends the state of a task to a webhook. Its errors hold neither the address nor a
 // secret.
 func (w *webhooks) post(ctx context.Context, h storedHook, t *task) error {
 	body, err := notification(h, t)

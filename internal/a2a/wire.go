@@ -93,7 +93,7 @@ type artifactUpdate struct {
 	Metadata  map[string]any `json:"metadata,omitempty"`
 }
 
-// sendParams are those of SendMessage and SendStreamingMessage.
+// sendParams are the parameters of SendMessage and SendStreamingMessage.
 type sendParams struct {
 	Message       *message `json:"message"`
 	Configuration struct {
@@ -114,7 +114,7 @@ func (p *sendParams) atOnce() bool {
 	return c.ReturnImmediately || c.Blocking != nil && !*c.Blocking
 }
 
-// taskParams are those of the methods that name a task.
+// taskParams are the parameters of the methods that name a task.
 type taskParams struct {
 	ID            string `json:"id"`
 	HistoryLength *int   `json:"historyLength"`

@@ -4,15 +4,15 @@
 //
 //   - a JSON Web Token (RFC 7519) of the deployment's identity provider, signed with a
 //     shared secret (HS256) or with a key of its JWKS address;
-//   - the deployment's own key, P8_API_KEY, which a gateway sends. Only with this key do
-//     identity headers count, and only if the operator says so.
+//   - the deployment's own key, P8_API_KEY, which a gateway sends. Identity
+//     headers count only with this key, and only if the operator allows them.
 //
 // The algorithms come from the settings, never from the token. A token must have a
 // subject and an expiry; its issuer and audience must be the configured ones. The tenant
-// comes from the token alone. An [Authenticator] without any means lets everybody in as
-// [identity.FromRequest] does, for servers that only their own machine reaches.
+// comes from the token alone. An [Authenticator] without keys or a secret lets everybody in
+// as [identity.FromRequest] does, for servers that only their own machine reaches.
 //
-// What is refused is a [Refused]: fit for a client, without any part of the token.
+// A refusal is a [Refused]; its message is fit for a client and has no part of the token.
 package auth
 
 import (
@@ -119,7 +119,7 @@ func Open(trusted bool) *Authenticator { return &Authenticator{o: Options{Open: 
 // Required reports whether requests need a token.
 func (a *Authenticator) Required() bool { return a.tokens != nil || a.o.Key != "" }
 
-// Issuer is the provider that people get tokens from, "" if it is not configured.
+// Issuer returns the provider that people get tokens from, "" if it is not configured.
 func (a *Authenticator) Issuer() string { return a.o.Issuer }
 
 // Identify returns the caller of a request, with the session, agent and client that its
@@ -150,8 +150,8 @@ func (a *Authenticator) isKey(token string) bool {
 	return a.o.Key != "" && subtle.ConstantTimeCompare(sum[:], a.key[:]) == 1
 }
 
-// ofKey is the caller of a request with the deployment's own key: whoever the headers
-// name if they count, else the deployment itself, which has no user.
+// ofKey returns the caller of a request with the deployment's own key: the user in the
+// headers if headers are trusted, else the deployment itself, which has no user.
 func (a *Authenticator) ofKey(r *http.Request) (identity.Identity, error) {
 	if a.o.TrustHeaders {
 		return identity.FromRequest(r, true)
@@ -183,15 +183,15 @@ func bearer(h http.Header) (string, error) {
 	return strings.TrimSpace(token), nil
 }
 
-// Refused is a request without a token, or with one that does not count.
+// Refused is a request without a token, or with a token that is not accepted.
 type Refused struct {
 	// Forbidden reports whether the caller is known but may not do this: 403, else 401.
 	Forbidden bool
 	// Bad reports whether there was a token.
 	Bad     bool
 	Message string
-	// After is when another try makes sense because the fault is not the token's; 0 for
-	// never.
+	// After is how long to wait before another try, if the fault is not the token's; 0 if
+	// there is no point in one.
 	After time.Duration
 }
 
@@ -200,7 +200,7 @@ func (r *Refused) Error() string { return r.Message }
 
 func invalid(message string) *Refused { return &Refused{Bad: true, Message: message} }
 
-// Challenge is the header WWW-Authenticate of a refusal (RFC 6750 §3, RFC 9728 §5.1).
+// Challenge returns the header WWW-Authenticate of a refusal (RFC 6750 §3, RFC 9728 §5.1).
 // metadata is the address of the metadata of the resource, "" for none.
 func (r *Refused) Challenge(metadata string) string {
 	parts := []string{`realm="p8"`}
@@ -237,7 +237,7 @@ func (expired) Error() string { return "the token of the request has expired" }
 // still be connected.
 func Expired(ctx context.Context) bool { return context.Cause(ctx) == error(expired{}) }
 
-// Late is the refusal of a request whose token expired before the answer was ready.
+// Late returns the refusal of a request whose token expired before the answer was ready.
 func Late() *Refused {
 	return invalid("the token expired before the answer was ready; the run goes on: reconnect to it with a new token")
 }

@@ -41,7 +41,7 @@ func (c *Claims) identity(std *jwt.Claims, all map[string]any) (identity.Identit
 	byAddress := or(c.User, "sub") == or(c.Email, "email")
 	switch verified := all["email_verified"]; {
 	case verified == true || verified == "true":
-	case byAddress, verified != nil: // an address without a word about it names nobody
+	case byAddress, verified != nil: // without email_verified, an address cannot be the user id
 		id.Email = ""
 	}
 	if user := or(c.User, "sub"); !byAddress {
@@ -68,7 +68,7 @@ func (c *Claims) identity(std *jwt.Claims, all map[string]any) (identity.Identit
 	return checked, nil
 }
 
-// role is the highest role that the claim names.
+// role returns the highest role that the claim names.
 func (c *Claims) role(claim any) identity.Role {
 	var names []string
 	switch claim := claim.(type) {

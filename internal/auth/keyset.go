@@ -39,8 +39,8 @@ type keySet struct {
 }
 
 // keys returns the keys with an id, or all of them if id is "". An unknown id makes it
-// fetch the set again: the provider may have a new key. Nobody waits for a request who has
-// a known key.
+// fetch the set again: the provider may have a new key. Callers with a known key do not
+// wait for that.
 func (s *keySet) keys(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	found, age := s.find(id)
 	if len(found) > 0 && age < keysFresh {
@@ -82,8 +82,8 @@ func (s *keySet) find(id string) (found []jose.JSONWebKey, age time.Duration) {
 	return found, age
 }
 
-// refresh asks for the set, unless that was done a moment ago. The channel is closed when
-// the request under way has ended; nil if there is none.
+// refresh requests the set, unless it did so a moment ago. The channel is closed when the
+// request under way has ended; nil if there is none.
 func (s *keySet) refresh(ctx context.Context) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,8 @@ func (s *keySet) refresh(ctx context.Context) <-chan struct{} {
 	}
 	done := make(chan struct{})
 	s.tried, s.fetching = now, done
-	// Others wait for the same keys: they must not depend on whether this caller stays.
+	// Other callers wait for the same keys: the request must not end when this caller's
+	// does.
 	go func(ctx context.Context) {
 		list, err := s.fetch(ctx)
 		s.mu.Lock()

@@ -21,7 +21,7 @@ type Answer struct {
 	Parameters json.RawMessage `json:"parameters"`
 	Query      string          `json:"query"`
 	Confidence float64         `json:"confidence"`
-	// Reasoning is set for a plan, and below the confidence that a query needs to run;
+	// Reasoning is set for a plan, and if the confidence was too low to run the query;
 	// Warning says why nothing ran.
 	Reasoning string    `json:"reasoning,omitempty"`
 	Warning   string    `json:"warning,omitempty"`

@@ -114,7 +114,7 @@ func Names() []string {
 	}
 }
 
-// answering is a tool whose answer is an Out, which also gives its schema.
+// answering makes a tool whose answer is an Out, which also gives its schema.
 func answering[In, Out any](name, description string, a tool.Annotations, fn func(context.Context, In) (Out, error)) (tool.Tool, error) {
 	t, err := tool.New(name, description, func(ctx context.Context, in In) (any, error) {
 		out, err := fn(ctx, in)
@@ -147,10 +147,10 @@ func worded(err error) error {
 	return err
 }
 
-// failed is a failure that the model and the client may read.
+// failed returns a failure that the model and the client may read.
 func failed(message string) error { return &tool.Error{Message: message} }
 
-// list is never nil: an answer says [], not null.
+// list returns items, never nil: an answer says [], not null.
 func list[T any](items []T) []T {
 	if items == nil {
 		return []T{}

@@ -33,7 +33,7 @@ func readElicit(payload json.RawMessage) (in elicitation, ok bool) {
 	return in, ok
 }
 
-// inWords is the question with its options or the fields of its answer, one a line, if the
+// inWords returns the question with its options or the fields of its answer, one a line, if the
 // call is in a dialogue; "" if it asks for neither. wanted is the schema of the answer.
 func inWords(ctx context.Context, payload json.RawMessage) (question string, wanted json.RawMessage, err error) {
 	in, ok := readElicit(payload)
@@ -102,7 +102,7 @@ func elicit(ctx context.Context, payload json.RawMessage, action *event.ActionDa
 
 func isNone(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// choice is the schema of an answer that is one of the options: texts, numbers, or
+// choice returns the schema of an answer that is one of the options: texts, numbers, or
 // {title, value}.
 func choice(options []json.RawMessage) (json.RawMessage, error) {
 	if len(options) > maxOptions {

@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The default relations of dreams (p8), and of the way back.
+// The default relations of the edges from dreams (p8), and of the edges back.
 const (
 	relationDream = "dream_affinity"
 	weightDream   = 0.5

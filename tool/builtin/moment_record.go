@@ -170,7 +170,7 @@ func (r record) name(m *store.Moment, n int, digest string) {
 	r.names[store.NormalizeKey(name)] = r.place
 }
 
-// oneLine is text with single spaces.
+// oneLine returns text with single spaces.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // hashOf returns a hash of a record that ignores the order of its fields.
@@ -180,7 +180,7 @@ func hashOf(fields map[string]json.RawMessage) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// compact is JSON without white space.
+// compact returns JSON without white space.
 func compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {

@@ -115,7 +115,7 @@ func (o *observer) object(name string) map[string]any {
 	return m
 }
 
-// sessionName is one line of text.
+// sessionName reads one line of text.
 func (o *observer) sessionName() string {
 	const name = "session_name"
 	s := strings.Join(strings.Fields(o.text(name)), " ")

@@ -159,7 +159,7 @@ func (r *Resources) Complete(ctx context.Context, template, argument, prefix str
 	return nil
 }
 
-// unknown is the error of a missing resource; it suggests similar ones.
+// unknown returns the error of a missing resource; it suggests similar ones.
 func unknown(what, name string, near []string) error {
 	text := "there is no " + what + " " + tool.Cut(name, 128) + " here"
 	if len(near) > 0 {
@@ -168,7 +168,7 @@ func unknown(what, name string, near []string) error {
 	return failed(text)
 }
 
-// absent words that a row was not found.
+// absent says that a row was not found.
 func absent(err error, what, name string) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return unknown(what, name, nil)

@@ -155,7 +155,7 @@ func (t saveAgent) Call(ctx context.Context, call tool.Call) (tool.Result, error
 	return agentResult(saved)
 }
 
-// problemLine words a problem with its line if the model wrote lines, else with its
+// problemLine describes a problem with its line if the model wrote lines, else with its
 // field.
 func problemLine(p agent.Problem, lines bool) string {
 	if !lines {
@@ -190,8 +190,8 @@ func (t saveAgent) save(ctx context.Context, text []byte, overwrite bool) (saved
 	return out, nil
 }
 
-// mayReplace refuses to replace a document of the schema folder for everybody, which
-// an anonymous caller's model could be talked into. The store protects the names of
+// mayReplace refuses to replace a document of the schema folder for everybody: an
+// anonymous caller's model could be talked into that. The store protects the names of
 // built-in documents on every path.
 func (t saveAgent) mayReplace(ctx context.Context, name string) error {
 	id, err := identity.From(ctx)

@@ -18,9 +18,9 @@ const (
 	maxSourceTitle = 200
 )
 
-// sourcesOf returns the knowledge that a LOOKUP or SEARCH found, each document once. Pieces of
-// a document have its address. Conversations and moments are no sources, and a name that
-// resembles a word proves nothing.
+// sourcesOf returns the knowledge that a LOOKUP or SEARCH found, each document once.
+// Pieces of a document have its address. Conversations and moments are not sources; nor
+// are results of FUZZY, which only resemble a name.
 func sourcesOf(found rem.Result) []event.Source {
 	if found.QueryType != rem.LOOKUP && found.QueryType != rem.SEARCH {
 		return nil

@@ -175,7 +175,7 @@ func (e *webEndpoint) ask(ctx context.Context, kind string, in webSearchIn) ([]w
 	return *answer.Results, nil
 }
 
-// refusal words a status other than 200. The endpoint's own text may repeat the key.
+// refusal describes a status other than 200. The endpoint's own text may repeat the key.
 func refusal(res *http.Response) error {
 	switch code := res.StatusCode; {
 	case code == http.StatusOK:

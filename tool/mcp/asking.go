@@ -14,28 +14,29 @@ import (
 // maxRounds bounds the rounds of questions of one call.
 const maxRounds = 10
 
-// asking is a message to a server, which may ask the user before it answers.
+// asking is a message to a server that may ask the user before it answers.
 type asking struct {
 	ctx   context.Context
 	asker tool.Asker // nil: the user cannot be asked
-	// repeats: the message may be sent twice, as it reads or is idempotent.
+	// repeats is true if the message may be sent twice, because it reads or is
+	// idempotent.
 	repeats bool
 
 	mu sync.Mutex
-	// failed is why there is no answer, usually tool.ErrPaused. again means that the
+	// failed is why there is no answer, usually tool.ErrPaused. again is true if the
 	// message is sent once more, alone.
 	failed error
 	again  bool
 }
 
-// sending is one sending of a message.
+// sending is one attempt to send a message.
 type sending struct {
 	*asking
 	cancel context.CancelFunc
 	over   chan struct{} // closed when it has ended
 	// cancelled, which the session's lock guards, is true if it ended without an answer
-	// because it was cancelled; stray if it was cancelled from outside. excused: a question
-	// counts as its own already.
+	// because it was cancelled; stray if it was cancelled from outside; excused if a
+	// question has already been attributed to it.
 	cancelled, stray, excused bool
 }
 
@@ -66,7 +67,7 @@ func (a *asking) fail(reason error) {
 	}
 }
 
-// begin marks the begin of a sending.
+// begin starts an attempt to send the message.
 func (a *asking) begin(cancel context.CancelFunc) *sending {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,7 +75,7 @@ func (a *asking) begin(cancel context.CancelFunc) *sending {
 	return &sending{asking: a, cancel: cancel, over: make(chan struct{})}
 }
 
-// end marks its end.
+// end ends the attempt.
 func (m *sending) end() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,8 +83,8 @@ func (m *sending) end() {
 	close(m.over)
 }
 
-// breakOff cancels the sending, if it is under way, and waits until its server knows;
-// a nil reason sends the message again.
+// breakOff cancels the attempt, if it is under way, and waits until the server knows.
+// With a nil reason the message is sent again.
 func (m *sending) breakOff(ctx context.Context, reason error) {
 	m.mu.Lock()
 	select {
@@ -108,8 +109,8 @@ func (a *asking) resend() bool {
 	return a.again
 }
 
-// exchange is one message to a server: its answer, or its questions instead of one
-// with the state that it wants back.
+// exchange sends one message to a server. It returns the answer, or else questions and a
+// state that the server wants back with the responses.
 type exchange func(ctx context.Context, responses sdk.InputResponseMap, state string) (requests sdk.InputRequestMap, next string, err error)
 
 // ask sends a message and answers the server's questions until the server answers. If
@@ -179,7 +180,8 @@ func (s *session) underWay(change func()) {
 }
 
 // excuse reports whether one of the messages that may have asked was cancelled from
-// outside. If only one was, the question counts as its own, and the next one does not.
+// outside. If only one was, the question is attributed to it, and the next question is
+// not.
 func (s *session) excuse(all, left []*sending) bool {
 	strays := slices.DeleteFunc(slices.Clone(all), func(m *sending) bool {
 		return !m.stray && !(m.ctx.Err() != nil && slices.Contains(left, m))
@@ -197,14 +199,15 @@ var errNotAlone = errors.New("mcp: the question may belong to several calls")
 // errStray means that a question may be that of a call that was cancelled from outside.
 var errStray = errors.New("mcp: the call that asks may be cancelled")
 
-// whose returns the message that a question of the server belongs to; nil if nobody
-// can be asked. The question does not name it. While others are under way, whose waits
-// until they end or ask too; then all of them are sent again, one after the other. So
-// are those that are left if one of them was sent again or paused meanwhile.
+// whose returns the message that a server's question belongs to, which the question does
+// not name; nil if nobody can be asked. While other messages are under way, whose waits
+// until each has ended or asked too; then all of them are sent again, one after the
+// other. The remaining ones are also sent again if one of them was sent again or paused
+// meanwhile.
 //
-// The first question after a call was cancelled from outside gets no answer, as it may be
-// that call's. The others may not have asked, and act already: only those that may be sent
-// twice are sent again, and ask again if they asked.
+// The first question after a call was cancelled from outside gets no answer, because it
+// may belong to that call. The other messages may not have asked and may already have an
+// effect: only those that may be sent twice are sent again, and ask again if they asked.
 func (s *session) whose(ctx context.Context) (*sending, error) {
 	var all []*sending // those that may have asked
 	stray := false

@@ -97,7 +97,7 @@ func (s *server) errorf(format string, args ...any) *tool.Error {
 	return &tool.Error{Message: "the MCP server " + s.entry.name + " " + fmt.Sprintf(format, args...)}
 }
 
-// explain words the failure of a message.
+// explain describes the failure of a message.
 func (s *server) explain(ctx context.Context, err error, d *delivery) error {
 	var known *tool.Error
 	switch {
@@ -129,7 +129,7 @@ func (s *server) explain(ctx context.Context, err error, d *delivery) error {
 	return s.errorf("broke off the connection; the call may or may not have taken effect")
 }
 
-// refused words the server's own error. The model reads what is wrong with the
+// refused describes the server's own error. The model reads what is wrong with the
 // arguments, and no other text of the server.
 func (s *server) refused(rpc *jsonrpc.Error) *tool.Error {
 	const most = 500
@@ -144,7 +144,7 @@ func (s *server) refused(rpc *jsonrpc.Error) *tool.Error {
 	return s.errorf("could not do it (error %d)", rpc.Code)
 }
 
-// unreachable words why there is no connection.
+// unreachable says why there is no connection.
 func (s *server) unreachable(err error, d *delivery, late bool) error {
 	if s.all.ctx.Err() != nil {
 		return stopping()

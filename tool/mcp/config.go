@@ -35,7 +35,7 @@ type entry struct {
 	headers map[string]string
 	oauth   *oauthEntry
 
-	// unnamed: no setting names the server.
+	// unnamed is true if no setting names the server.
 	unnamed bool
 	// inEnv is true if the address comes from the environment, token if a token does.
 	inEnv, token bool
@@ -43,7 +43,8 @@ type entry struct {
 
 // oauthEntry is a client of an authorization server.
 type oauthEntry struct {
-	// asksPerson: a person signs in; otherwise p8 itself does (client credentials).
+	// asksPerson is true if a person signs in; otherwise p8 itself does (client
+	// credentials).
 	asksPerson                       bool
 	clientID, clientSecret, tokenURL string
 	scopes                           []string
@@ -160,8 +161,8 @@ func isToken(name, value string) bool {
 	return strings.HasSuffix(name, tokenSuffix) && len(name) > len(envPrefix+tokenSuffix) && !address
 }
 
-// usable warns of the name that documents use for this process. They mean it by rem, too,
-// but only if no server has that name.
+// usable refuses local, the name that documents use for this process, with a warning. The
+// name rem means this process, too, but only if no server has it.
 func usable(k, where string, log *slog.Logger) bool {
 	if k == "local" {
 		log.Warn("an MCP server cannot be named local: documents mean this process by it", "where", where)

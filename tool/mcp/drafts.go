@@ -19,7 +19,8 @@ func modern(schema map[string]any) {
 	if table, ok := schema["patternProperties"].(map[string]any); ok {
 		for pattern := range table {
 			if !known(pattern) {
-				// What matches must not be refused as something else.
+				// A property that matches the pattern must not be refused as an
+				// additional one.
 				delete(table, pattern)
 				delete(schema, "additionalProperties")
 			}
@@ -27,7 +28,7 @@ func modern(schema map[string]any) {
 	}
 }
 
-// tuple is a list of schemas, one for each item (until draft 2019-09).
+// tuple translates a list of schemas, one for each item (until draft 2019-09).
 func tuple(schema map[string]any) {
 	items, ok := schema["items"].([]any)
 	if !ok {

@@ -73,8 +73,8 @@ func (r *refusal) Error() string {
 	return "the login is not enough"
 }
 
-// use takes over a login that another process, or another sign-in, has stored. It reports
-// whether the login is another one.
+// use adopts a login that another process, or another sign-in, has stored. It reports
+// whether the login changed.
 func (g *grant) use(l *Login) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

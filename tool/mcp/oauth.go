@@ -118,7 +118,7 @@ func challenges(res *http.Response) []oauthex.Challenge {
 	return list
 }
 
-// resource is the server's metadata about itself, nil if it has none.
+// resource returns the server's metadata about itself, nil if it has none.
 func (o *oauth) resource(ctx context.Context, challenges []oauthex.Challenge, root *url.URL) *oauthex.ProtectedResourceMetadata {
 	const wellKnown = "/.well-known/oauth-protected-resource"
 	type place struct{ at, of string }

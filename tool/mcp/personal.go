@@ -74,7 +74,7 @@ func (p *personal) Read(ctx context.Context, uri string) ([]tool.Contents, error
 func (p *personal) of(ctx context.Context) (*server, error) {
 	id, err := identity.From(ctx)
 	if err != nil {
-		return p.server, nil // nobody, such as a check of a document
+		return p.server, nil // no caller, as when a document is checked
 	}
 	login, err := p.all.o.Logins.Login(ctx, p.entry.url.String())
 	if err != nil {

@@ -37,7 +37,7 @@ func listenForCode(port int) (*redirect, error) {
 	return r, nil
 }
 
-// close lets the browser have its page.
+// close stops the server. It waits up to a second for the browser to receive its page.
 func (r *redirect) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -66,7 +66,7 @@ func (r *redirect) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // deniedError means that the person, or the authorization server, said no.
 type deniedError struct{ reason string }
 
-// Error is the reason.
+// Error returns the reason.
 func (e *deniedError) Error() string { return "the sign-in was refused: " + e.reason }
 
 // wait returns the reply with this state, from the browser or from the person who pasted

@@ -233,7 +233,7 @@ func samplingRequest(p *sdk.CreateMessageParams) (*llm.Request, error) {
 		}
 		req.Messages = append(req.Messages, message)
 	}
-	// On the wire a temperature of 0 looks like none.
+	// On the wire, a temperature of 0 cannot be told from none.
 	if p.Temperature != 0 {
 		req.Settings.Temperature = &p.Temperature
 	}

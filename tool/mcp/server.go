@@ -51,7 +51,7 @@ type server struct {
 	closed   bool
 }
 
-// dial is an attempt to connect; everybody who needs the server waits for it.
+// dial is an attempt to connect; all callers that need the server wait for it.
 type dial struct {
 	done chan struct{}
 	err  error
@@ -89,7 +89,7 @@ func (s *server) makeTransport(kind string) sdk.Transport {
 	return &sdk.StreamableClientTransport{Endpoint: s.entry.url.String(), HTTPClient: t.client(), MaxRetries: resumes}
 }
 
-// stopping is the error of everything after Close.
+// stopping returns the error of everything after Close.
 func stopping() error { return &tool.Error{Message: "p8 is stopping"} }
 
 // acquire returns the shared connection, and connects if the server has no connection.
@@ -172,7 +172,7 @@ func (s *server) failedWith(err error, since time.Time) {
 	s.failures++
 }
 
-// retry ends the pause after a failed attempt, whose cause is gone.
+// retry ends the pause after a failed attempt, once the cause of the failure is gone.
 func (s *server) retry() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

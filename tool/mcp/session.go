@@ -44,17 +44,17 @@ type session struct {
 	// borrower is the call that has a connection with sampling.
 	borrower atomic.Pointer[borrower]
 
-	// turn is held by a message that must be alone; spoilt is true after a cancelled
-	// one, which the server may not have noticed yet.
+	// turn is held by a message that must be alone; spoilt is true after such a message
+	// was cancelled, which the server may not have noticed yet.
 	turn   chan struct{}
 	spoilt atomic.Bool
 
 	mu sync.Mutex
-	// asking are the messages under way that the server may ask about, questions those
-	// that it has asked; moved is closed when either changes.
+	// asking are the messages under way that the server may ask about; questions are
+	// those that it has asked about; moved is closed when either changes.
 	asking    []*sending
 	questions int
-	// stray: a message was cancelled from outside, and its server may still ask.
+	// stray is true if a message was cancelled from outside and its server may still ask.
 	stray    bool
 	moved    chan struct{}
 	token    int

@@ -184,7 +184,7 @@ func (f *signIn) keep(_ context.Context, c *oauth2.Config, token *oauth2.Token) 
 
 var errNoAddress = errors.New("the authorization server has no address for a browser")
 
-// explain words why nobody was signed in.
+// explain says why nobody was signed in.
 func (f *signIn) explain() error {
 	var refused *oauth2.RetrieveError
 	var denied *deniedError
@@ -208,7 +208,7 @@ func tokenReason(err *oauth2.RetrieveError) string {
 	return fmt.Sprintf("status %d", err.Response.StatusCode)
 }
 
-// explainSignIn words why the server did not even refuse.
+// explainSignIn says why the server did not even refuse.
 func (p *personal) explainSignIn(err error) error {
 	p.log.Warn("an MCP server cannot be reached", "error", err)
 	if errors.Is(err, errForeign) {

@@ -23,7 +23,7 @@ var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TM
 // after it is asked to end. Then it is killed.
 const endAfter = 2 * time.Second
 
-// stdio is the transport to a program.
+// stdio returns the transport to a program.
 func stdio(e *entry, getenv func(string) string, log *slog.Logger) sdk.Transport {
 	cmd := exec.Command(e.command, e.args...)
 	cmd.Dir = e.cwd

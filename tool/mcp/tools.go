@@ -50,8 +50,7 @@ func (s *server) Tools(ctx context.Context) ([]tool.Tool, error) {
 	return out, err
 }
 
-// bounded is do within the connect timeout, on a connection of its own if the context
-// has a sampler.
+// bounded calls on with the connect timeout, for a message that only reads.
 func (s *server) bounded(ctx context.Context, send func(context.Context, *session) error) error {
 	within, cancel := context.WithTimeout(ctx, s.all.o.ConnectTimeout)
 	defer cancel()
@@ -177,7 +176,7 @@ func (s *server) Unusable(name string) string {
 	return ""
 }
 
-// why words the problem of a tool, for the author of a document.
+// why describes the problem of a tool, for the author of a document.
 func why(err error) string {
 	var said *tool.Error
 	var excess *schema.Excess

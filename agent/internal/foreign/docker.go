@@ -122,7 +122,7 @@ func (t *team) read(b *builder, agent tree.Member) Agent {
 			b.answer(m, m.Value.Get("schema"))
 		case "max_iterations":
 			b.limit(m)
-		case "add_date": // agents get it
+		case "add_date": // every agent of p8 gets the date
 		case "rag":
 			b.leave(m, noKnowledge)
 		case "skills":
@@ -143,7 +143,7 @@ func (t *team) read(b *builder, agent tree.Member) Agent {
 	return b.agent(agent.Pos)
 }
 
-// maxNotes is more than what is shown.
+// maxNotes bounds the notes; fewer are shown.
 const maxNotes = 100
 
 // own returns the agents of the team that a list names. It reports the others.

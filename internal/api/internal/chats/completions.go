@@ -14,7 +14,7 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// complete is POST /chat/completions: one turn, streamed or as a whole.
+// complete serves POST /chat/completions: one turn, streamed or as a whole.
 func (h *handlers) complete(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	var in inbound.Completion
 	text, v, p := h.read(w, r, &in)

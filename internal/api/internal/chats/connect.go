@@ -86,7 +86,7 @@ func (h *handlers) sessionOf(ctx context.Context, path, thread string) (string, 
 	return path, err
 }
 
-// agui is the protocol of an AG-UI client.
+// agui returns the protocol of an AG-UI client.
 func agui(in *inbound.Talk, named stream.Protocol) stream.Protocol {
 	if named == "" && in.IsOldAGUI() {
 		return stream.ProtocolAGUI0
@@ -112,7 +112,7 @@ type (
 	}
 )
 
-// threadMessages are rows as AG-UI's messages, without those that the run's events bring.
+// threadMessages returns rows as AG-UI's messages, without those that the run's events bring.
 func threadMessages(rows []store.Message, runID string) []threadMessage {
 	out := []threadMessage{}
 	for i := range rows {
@@ -149,7 +149,7 @@ func threadMessages(rows []store.Message, runID string) []threadMessage {
 	return out
 }
 
-// arguments are those of a call as JSON.
+// arguments returns those of a call as JSON.
 func arguments(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && text != "" {

@@ -61,7 +61,7 @@ func (h *handlers) models(r *http.Request) ([]model, error) {
 	return all, nil
 }
 
-// listModels is GET /models.
+// listModels serves GET /models.
 func (h *handlers) listModels(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	all, err := h.models(r)
 	if err != nil {
@@ -73,7 +73,7 @@ func (h *handlers) listModels(_ http.ResponseWriter, r *http.Request) (int, any,
 	}{"list", all}, nil
 }
 
-// showModel is GET /models/{id}; it finds an agent by any of its names.
+// showModel serves GET /models/{id}; it finds an agent by any of its names.
 func (h *handlers) showModel(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	id := r.PathValue("id")
 	all, err := h.models(r)

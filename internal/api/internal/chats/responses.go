@@ -30,7 +30,7 @@ func (h *handlers) responseRoutes() {
 	}
 }
 
-// respond is POST /responses: one response, streamed, as a whole, or in the background.
+// respond serves POST /responses: one response, streamed, as a whole, or in the background.
 func (h *handlers) respond(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	var in inbound.Response
 	text, v, p := h.read(w, r, &in)
@@ -97,8 +97,8 @@ func (h *handlers) startResponse(r *http.Request, in *inbound.Response, v *runs.
 	return turn, p
 }
 
-// leave ends runs that wait for results which the client gave to a run of its own
-// transcript. The run of the request itself, own, may be one that it resumed.
+// leave stops waiting runs whose tool results the client sent in its own transcript, and
+// so to another run. It skips own, the request's run, which the request may have resumed.
 func (h *handlers) leave(ctx context.Context, responses []string, own string) {
 	done := map[string]bool{own: true}
 	for _, response := range responses {
@@ -143,7 +143,7 @@ func (h *handlers) respondWhole(w http.ResponseWriter, r *http.Request, turn *ch
 	return h.writeResponse(w, out)
 }
 
-// reader is a client that has the parts of the run before the turn's.
+// reader returns the reader of a client that has the run's events before the turn's part.
 func reader(turn *chat.Turn) stream.Reader {
 	return stream.Reader{Past: turn.Past, Newest: turn.Past + 1}
 }

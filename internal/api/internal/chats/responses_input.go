@@ -41,7 +41,7 @@ type inputPart struct {
 	FileName string `json:"filename,omitempty"`
 }
 
-// inputItems is GET /responses/{id}/input_items: what this response was asked, not what
+// inputItems serves GET /responses/{id}/input_items: what this response was asked, not what
 // the session had before.
 func (h *handlers) inputItems(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	ctx := r.Context()

@@ -48,7 +48,7 @@ func (h *handlers) openResponse(r *http.Request) (*chat.Turn, store.Run, runs.Vi
 	return turn, run, v, nil
 }
 
-// showResponse is GET /responses/{id}: the response as it is now, or its stream.
+// showResponse serves GET /responses/{id}: the response as it is now, or its stream.
 func (h *handlers) showResponse(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	turn, run, v, err := h.openResponse(r)
 	if err != nil {
@@ -109,7 +109,7 @@ func soFar(ctx context.Context, turn *chat.Turn, run *store.Run) iter.Seq2[event
 	}
 }
 
-// cancelResponse is POST /responses/{id}/cancel. A response that has ended stays as it is.
+// cancelResponse serves POST /responses/{id}/cancel. A response that has ended stays as it is.
 func (h *handlers) cancelResponse(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	turn, run, v, err := h.openResponse(r)
 	if err == nil {
@@ -121,7 +121,7 @@ func (h *handlers) cancelResponse(w http.ResponseWriter, r *http.Request) (int, 
 	return h.snapshot(w, r, turn, &run, v)
 }
 
-// deleteResponse is DELETE /responses/{id}: the session keeps the messages.
+// deleteResponse serves DELETE /responses/{id}: the session keeps the messages.
 func (h *handlers) deleteResponse(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	turn, _, _, err := h.openResponse(r)
 	if err == nil {

@@ -34,8 +34,9 @@ func (h *handlers) start(r *http.Request, req *chat.Request, session string, bod
 	return h.startAs(r, id, req)
 }
 
-// caller returns who asks, in the session that the request names, and adds the key of the
-// request. A session that p8 chooses is no part of the key's hash: the next one is another.
+// caller returns the caller's identity in the session that the request names, and adds
+// the key of the request. A session that p8 chooses is not part of the key's hash,
+// because a repeated request gets another one.
 func (h *handlers) caller(r *http.Request, req *chat.Request, session string, body []byte) (identity.Identity, *problem.Problem) {
 	ctx := r.Context()
 	id, err := identity.From(ctx)

@@ -16,7 +16,7 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// talk is POST /chat and POST /chat/{chat_id}: one turn, streamed.
+// talk serves POST /chat and POST /chat/{chat_id}: one turn, streamed.
 func (h *handlers) talk(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	var in inbound.Talk
 	text, v, p := h.read(w, r, &in)
@@ -98,7 +98,7 @@ func (h *handlers) decide(ctx context.Context, answers []inbound.Answer) ([]chat
 	return out, nil
 }
 
-// rejoin is GET /chat/{chat_id}/stream: the session's run from its beginning, or after
+// rejoin serves GET /chat/{chat_id}/stream: the session's run from its beginning, or after
 // the client's last event; 204 if no run is under way.
 func (h *handlers) rejoin(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	ctx, p := h.inSession(r)
@@ -137,7 +137,7 @@ func (h *handlers) inSession(r *http.Request) (context.Context, *problem.Problem
 	return identity.With(ctx, id), nil
 }
 
-// command is POST /chat/{chat_id}/stop; every other verb is unknown.
+// command serves POST /chat/{chat_id}/stop; every other verb is unknown.
 func (h *handlers) command(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	if r.PathValue("verb") != "stop" {
 		return 0, nil, &problem.Problem{

@@ -66,7 +66,7 @@ func (h *handlers) isModel(ctx context.Context, name string) (bool, error) {
 	return !known, err
 }
 
-// unknownName is the problem of a name that is neither an agent's nor a model's. It
+// unknownName returns the problem of a name that is neither an agent's nor a model's. It
 // suggests agents with similar names.
 func (h *handlers) unknownName(ctx context.Context, name string, err error) *problem.Problem {
 	var missing *catalog.NotFoundError
