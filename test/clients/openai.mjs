@@ -138,7 +138,8 @@ const held = (style, Client = OpenAI) => async ({ agent, text, session, tools, f
 
 const grown = {};
 for (const [version, Client] of Object.entries(older)) {
-  for (const style of Object.keys(styles)) grown[style.replace('openai', `openai ${version}`)] = held(style, Client);
+  // What differs between versions is how they read a stream.
+  for (const style of ['openai, raw', 'openai, stream']) grown[style.replace('openai', `openai ${version}`)] = held(style, Client);
 }
 
 const clients = {
