@@ -14,7 +14,8 @@ import (
 type place struct {
 	// after is the message that the turn follows, nil if it goes on where the session is.
 	after *int64
-	// before is the first message that the model does not see; 0 is none.
+	// before is the number of a message: the model sees only the messages before it. With 0 it
+	// sees all of them.
 	before int64
 	// message is the stored message that is answered again.
 	message message

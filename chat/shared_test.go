@@ -132,8 +132,8 @@ func TestSharedState(t *testing.T) {
 	}
 }
 
-// TestStateChangedAtOnce: the calls of a step change the state at once. What is stored is the
-// newest state, and whoever follows the changes comes to the same one.
+// TestStateChangedAtOnce: the calls of a step change the state at the same time. The newest state
+// is stored, and a client that applies all changes has the same state.
 func TestStateChangedAtOnce(t *testing.T) {
 	db := embedded(t)
 	ctx := as(t.Context(), "alice", "s1")

@@ -48,7 +48,7 @@ func TestDev(t *testing.T) {
 	c.shows("renamed answers from here on")
 	save(t, filepath.Join(dir, "b.yaml"), "type: object\nname: second\ndescription: Answer.\n")
 	c.shows("b.yaml is the agent second\n")
-	// A sub-agent of Claude Code is one, too; a page is none.
+	// A sub-agent of Claude Code is an agent, too. A page is not.
 	save(t, filepath.Join(dir, "README.md"), "# These agents\n")
 	save(t, filepath.Join(dir, "c.md"), "---\nname: third\ndescription: Answers\ntools: Bash\n---\nAnswer.\n")
 	c.shows("c.md:4:8: warning: the tool Bash is left out", "c.md is the agent third\n")

@@ -23,7 +23,8 @@ func (t *team) model(b *builder, v *tree.Node) {
 	b.model(v.Pos, t.named(b, v.Pos, name))
 }
 
-// named returns p8's name of provider/name, "" with a note if there is none.
+// named returns p8's name of a model that the file writes as provider/name. If p8 has no such
+// provider, it adds a warning and returns "".
 func (t *team) named(b *builder, pos tree.Position, name string) string {
 	provider, model, found := strings.Cut(name, "/")
 	if found {

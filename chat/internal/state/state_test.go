@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// TestToldInOrder: a call that changes the state after another one may be recorded before it.
-// What is told last is the newest state all the same.
+// TestToldInOrder: of two calls that change the state, the second may be recorded first. The
+// last event still has the newest state.
 func TestToldInOrder(t *testing.T) {
 	doc, err := agent.Parse("cook.yaml", []byte("name: cook\ndescription: You cook.\nstate: {properties: {title: {type: string}, page: {type: string}}}\n"))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// person is the user at the terminal, who answers questions there. Without a terminal,
-// questions have the answer of the command line, or are declined.
+// person answers the questions of tools: with the flag --answer if it is there, else by asking
+// the user at the terminal. Without either it declines.
 type person struct {
 	a      *command.App
 	answer json.RawMessage

@@ -23,7 +23,7 @@ type Check func(path string, src []byte) (names [][]string, problems agent.Probl
 
 // Document is a file of the folder with its documents.
 type Document struct {
-	// Path is the file, Name the first of its agents that are used; "" if none is.
+	// Path is the file. Name is the first of its Agents, "" if there are none.
 	Path, Name string
 	// Agents are all its agents that are used.
 	Agents   []string
