@@ -14,6 +14,7 @@ import (
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/tool"
 	"github.com/p8-org/p8/tool/mcp"
 )
 
@@ -43,19 +44,11 @@ func (c *Login) Run(a *command.App) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := a.Config()
-	if err != nil {
-		return err
-	}
-	s, err := openServers(cfg, a.QuietLogger(cfg))
+	s, server, err := openServer(a, c.Server)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	server, err := s.get(c.Server)
-	if err != nil {
-		return err
-	}
 	ctx, stop := signal.NotifyContext(who, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	within, cancel := context.WithTimeout(ctx, c.Wait)
@@ -135,19 +128,11 @@ func (c *Logout) Run(a *command.App) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := a.Config()
-	if err != nil {
-		return err
-	}
-	s, err := openServers(cfg, a.QuietLogger(cfg))
+	s, server, err := openServer(a, c.Server)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	server, err := s.get(c.Server)
-	if err != nil {
-		return err
-	}
 	found, err := s.SignOut(ctx, server)
 	switch {
 	case err != nil:
@@ -159,4 +144,22 @@ func (c *Logout) Run(a *command.App) error {
 	}
 	a.Say("signed out of %s", c.Server)
 	return nil
+}
+
+// openServer opens the MCP servers and returns the one that the user names.
+func openServer(a *command.App, name string) (*servers, tool.Server, error) {
+	cfg, err := a.Config()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := openServers(cfg, a.QuietLogger(cfg))
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err := s.get(name)
+	if err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return s, server, nil
 }
