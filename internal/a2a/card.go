@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+
+	"github.com/p8-org/p8/internal/auth"
 )
 
 // The versions of the protocol, and its transports.
@@ -86,7 +88,7 @@ func (s *Server) card(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, status, response{JSONRPC: "2.0", ID: null, Error: s.errorOf(err)})
 		return
 	}
-	address := s.base(r) + Prefix + "/" + url.PathEscape(a.name)
+	address := auth.Address(r, s.o.BaseURL) + Prefix + "/" + url.PathEscape(a.name)
 	c := agentCard{
 		Name: a.name, Description: cmp.Or(a.description, a.name), Version: cmp.Or(a.version, s.o.Version, "1.0.0"),
 		Interfaces:   []agentInterface{{address, jsonRPC, version10}, {address, httpJSON, version10}, {address, jsonRPC, version03}},
@@ -107,7 +109,7 @@ func (s *Server) card(w http.ResponseWriter, r *http.Request) {
 		c.Security = []map[string][]string{{name: {}}}
 	}
 	if s.o.Provider != "" {
-		c.Provider = &provider{s.o.Provider, s.base(r)}
+		c.Provider = &provider{s.o.Provider, auth.Address(r, s.o.BaseURL)}
 	}
 	c.Skills = []skill{{a.name, a.name, c.Description, []string{"agent"}}}
 	w.Header().Set("Cache-Control", "no-cache")

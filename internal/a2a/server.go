@@ -23,7 +23,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -165,7 +164,6 @@ func New(o Options) (*Server, error) {
 	if o.Client == nil {
 		o.Client = outbound.NewPublicClient(o.PrivateHooks)
 	}
-	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	s := &Server{o: o, mux: http.NewServeMux(), webhooks: newWebhooks(o.Client, o.Now), id: uuid.NewString(), closed: make(chan struct{})}
 	for _, path := range []string{"", Prefix, Prefix + "/{agent}"} {
 		s.mux.HandleFunc("GET "+path+CardPath, s.card)
@@ -244,16 +242,4 @@ func (s *Server) first(ctx context.Context) (exposed, error) {
 		return exposed{}, errNoAgent
 	}
 	return s.agent(ctx, list[0].Name)
-}
-
-// base returns the server's public address.
-func (s *Server) base(r *http.Request) string {
-	if s.o.BaseURL != "" {
-		return s.o.BaseURL
-	}
-	u := url.URL{Scheme: "http", Host: r.Host}
-	if r.TLS != nil {
-		u.Scheme = "https"
-	}
-	return u.String()
 }

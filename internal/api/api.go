@@ -29,7 +29,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -156,17 +155,6 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// base is the server's address for the client of a request.
-func (o *Options) base(r *http.Request) string {
-	if o.PublicURL != "" {
-		return strings.TrimSuffix(o.PublicURL, "/")
-	}
-	if r.TLS != nil {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
-}
-
 // Handler is p8's HTTP interface.
 type Handler struct {
 	chain http.Handler
@@ -187,7 +175,7 @@ func New(o Options) *Handler {
 	routes(api, mux, &o)
 	base := (func(*http.Request) string)(nil)
 	if o.Auth.Issuer() != "" {
-		base = o.base
+		base = func(r *http.Request) string { return auth.Address(r, o.PublicURL) }
 		mux.Handle("GET "+auth.MetadataPath, o.Auth.Metadata(base, ""))
 		mux.Handle("GET "+auth.MetadataPath+"/mcp", o.Auth.Metadata(base, "/mcp"))
 	}

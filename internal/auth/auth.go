@@ -213,6 +213,18 @@ func (r *Refused) Challenge(metadata string) string {
 	return "Bearer " + strings.Join(parts, ", ")
 }
 
+// Address returns the address of the server for the client of a request, without a slash at its
+// end: the public one if the operator names it, else that of the request.
+func Address(r *http.Request, public string) string {
+	if public != "" {
+		return strings.TrimRight(public, "/")
+	}
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 // MetadataPath is where a resource says how to get a token for it (RFC 9728 §3); the path
 // of the resource follows.
 const MetadataPath = "/.well-known/oauth-protected-resource"

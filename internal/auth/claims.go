@@ -15,8 +15,8 @@ type Claims struct {
 	// User is the claim of the user's id, "sub" when "". If it is "email", the user id is
 	// the UUID5 of the address.
 	User string
-	// Email, Name, Tenant and Roles are "email", "name", "tenant_id" and "roles" when "".
-	Email, Name, Tenant, Roles string
+	// Tenant and Roles are "tenant_id" and "roles" when "".
+	Tenant, Roles string
 	// RoleOf maps the names of roles in tokens to p8's; names of p8's own roles need no
 	// entry.
 	RoleOf map[string]identity.Role
@@ -35,10 +35,10 @@ func (c *Claims) identity(std *jwt.Claims, all map[string]any) (identity.Identit
 		return name
 	}
 	id := identity.Identity{
-		Email: text(all, or(c.Email, "email")), Name: text(all, or(c.Name, "name")),
+		Email: text(all, "email"), Name: text(all, "name"),
 		TenantID: text(all, or(c.Tenant, "tenant_id")), Expires: expiry(std),
 	}
-	byAddress := or(c.User, "sub") == or(c.Email, "email")
+	byAddress := or(c.User, "sub") == "email"
 	switch verified := all["email_verified"]; {
 	case verified == true || verified == "true":
 	case byAddress, verified != nil: // without email_verified, an address cannot be the user id
