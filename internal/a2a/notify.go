@@ -120,7 +120,7 @@ func (s *Server) push(ctx context.Context, a pushArgs) error {
 	case !r.ChangedAt.Equal(a.Changed), r.Status == store.RunInterrupted && s.o.Resumes:
 		return nil
 	}
-	pause, release := s.webhooks.begin(h.URL, s.o.Now())
+	pause, release := s.webhooks.begin(h.URL)
 	if release == nil {
 		return jobs.Again(pause)
 	}

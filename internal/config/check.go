@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/auth"
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 // Error is a setting whose value cannot be used.
@@ -190,9 +190,7 @@ func isUnsafe(s string) bool {
 	if err != nil || u.Host == "" {
 		return true
 	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	local := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
-	return u.Scheme != "https" && !(u.Scheme == "http" && local)
+	return u.Scheme != "https" && !(u.Scheme == "http" && outbound.IsLoopback(u.Hostname()))
 }
 
 func isFolder(path string) bool {

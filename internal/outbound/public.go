@@ -53,7 +53,7 @@ func CheckURL(address string, private bool) error {
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	ip, err := netip.ParseAddr(host)
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && !IsPublic(ip) {
+	if IsLocalName(host) || err == nil && !IsPublic(ip) {
 		return fmt.Errorf("cannot be used: %w", ErrPrivate)
 	}
 	return nil
@@ -63,8 +63,12 @@ func CheckURL(address string, private bool) error {
 // only, whatever a name resolves to, unless private is true. It uses no proxy, which would
 // resolve the names itself, and follows no redirects.
 func NewPublicClient(private bool) *http.Client {
-	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	return newPublicClient(&net.Dialer{Timeout: 10 * time.Second}, private)
+}
+
+func newPublicClient(dialer *net.Dialer, private bool) *http.Client {
 	if !private {
+		// It sees the address that is connected to, after every look-up of a name.
 		dialer.Control = func(_, address string, _ syscall.RawConn) error {
 			to, err := netip.ParseAddrPort(address)
 			if err != nil || !IsPublic(to.Addr()) {

@@ -19,8 +19,8 @@ const (
 	// no reminder before that is early.
 	storing = time.Minute
 	// delivering is how long the process that stored a notification has to post it to the
-	// webhook.
-	delivering = webhookTimeout + 10*time.Second
+	// webhook, which takes 15 s at most.
+	delivering = 25 * time.Second
 	// pause is the delay before a job is retried after a failure of the store or the
 	// queue. Such retries are not counted: no reminder is lost because a database was
 	// away for a day.
@@ -186,7 +186,7 @@ func (s *Service) deliver(ctx context.Context, a args, m store.Moment, made bool
 		return nil // an unreadable notification was edited, so a user has seen it
 	}
 	age := max(0, now.Sub(d.FiredAt))
-	switch rest := s.hook.ready(now); {
+	switch rest := s.hook.Rest(s.hook.url); {
 	case age > tooOld:
 		s.log.WarnContext(ctx, "the webhook never accepted a notification", "reminder", a.Reminder, "due", a.Due)
 		return nil
@@ -200,7 +200,6 @@ func (s *Service) deliver(ctx context.Context, a args, m store.Moment, made bool
 		return err
 	}
 	if err := s.hook.post(ctx, n, a, now); err != nil {
-		s.hook.failed(now, s.now())
 		return &undeliveredError{err}
 	}
 	change := new(store.Moment)

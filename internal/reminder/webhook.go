@@ -1,7 +1,6 @@
 package reminder
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/hmac"
@@ -10,60 +9,29 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/p8-org/p8/internal/outbound"
 )
 
-// The bounds of a delivery.
-const (
-	webhookTimeout = 10 * time.Second
-	maxAnswer      = 64 << 10
-	// slow is the duration after which a failed delivery makes the webhook rest, so
-	// that a dead one does not keep all workers waiting.
-	slow    = 2 * time.Second
-	restful = 30 * time.Second
-	// tooOld is the age at which a notification is no longer posted.
-	tooOld = 24 * time.Hour
-)
+// tooOld is the age at which a notification is no longer posted.
+const tooOld = 24 * time.Hour
 
-// webhook posts notifications, according to Standard Webhooks.
+// webhook posts notifications, according to Standard Webhooks. After a slow failure it rests,
+// so that a dead one does not keep all workers waiting.
 type webhook struct {
+	*outbound.Webhooks
 	url    string
 	secret []byte
-	client *http.Client
-
-	mu    sync.Mutex
-	rests time.Time // the end of its rest
-}
-
-// ready returns the rest of the pause before the next post: 0 is now.
-func (w *webhook) ready(now time.Time) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return max(0, w.rests.Sub(now))
-}
-
-// failed records a failed delivery.
-func (w *webhook) failed(began, ended time.Time) {
-	if ended.Sub(began) < slow {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.rests = ended.Add(restful)
 }
 
 func newWebhook(o Options) (*webhook, error) {
 	u, err := url.Parse(o.WebhookURL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !outbound.IsLoopback(u.Hostname())) {
 		return nil, errors.New("the address of the webhook must be https://…, or http://… on this machine")
 	}
 	if o.WebhookSecret == "" {
@@ -75,16 +43,8 @@ func newWebhook(o Options) (*webhook, error) {
 			return nil, errors.New("the secret of the webhook is not base64 after whsec_")
 		}
 	}
-	client := *cmp.Or(o.HTTPClient, outbound.NewClient())
-	// A redirect would send the text elsewhere.
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	w.client = &client
+	w.Webhooks = outbound.NewWebhooks(cmp.Or(o.HTTPClient, outbound.NewClient()), o.Now)
 	return w, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // payload is the body of a post.
@@ -106,32 +66,10 @@ func (w *webhook) post(ctx context.Context, n Notification, a args, now time.Tim
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, webhookTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
-	if err != nil {
-		return errors.New("the webhook cannot be asked")
-	}
 	stamp := strconv.FormatInt(now.Unix(), 10)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("webhook-id", n.ID)
-	req.Header.Set("webhook-timestamp", stamp)
-	req.Header.Set("webhook-signature", w.sign(n.ID, stamp, body))
-	res, err := w.client.Do(req)
-	if err != nil {
-		if failed := (*url.Error)(nil); errors.As(err, &failed) {
-			err = failed.Err // without the address, which may hold a token
-		}
-		return fmt.Errorf("the webhook was not reached: %w", err)
-	}
-	defer res.Body.Close()
-	// Reading the answer makes the connection reusable. A longer or broken answer
-	// costs only the connection.
-	_, _ = io.CopyN(io.Discard, res.Body, maxAnswer)
-	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return fmt.Errorf("the webhook answered with status %d", res.StatusCode)
-	}
-	return nil
+	return w.Post(ctx, w.url, http.Header{
+		"Content-Type": {"application/json"}, "Webhook-Id": {n.ID}, "Webhook-Timestamp": {stamp}, "Webhook-Signature": {w.sign(n.ID, stamp, body)},
+	}, body)
 }
 
 // sign returns the signature of a body.

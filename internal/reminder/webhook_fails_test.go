@@ -55,7 +55,7 @@ func TestWebhookIsDead(t *testing.T) {
 	w.broken = func(op string) error {
 		if op == "before tell" {
 			tries++
-			w.clock.set(w.clock.now().Add(webhookTimeout))
+			w.clock.set(w.clock.now().Add(15 * time.Second))
 			return errors.New("no answer")
 		}
 		return nil

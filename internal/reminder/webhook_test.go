@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 func TestWebhook(t *testing.T) {
@@ -79,7 +81,7 @@ func TestWebhookIsCareful(t *testing.T) {
 	asked := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	defer other.Close()
-	long := strings.Repeat("x", maxAnswer)
+	long := strings.Repeat("x", 64<<10)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/redirect":
@@ -98,7 +100,8 @@ func TestWebhookIsCareful(t *testing.T) {
 		"/endless":  "",
 		"/fine":     "",
 	} {
-		hook, err := newWebhook(Options{WebhookURL: server.URL + path, WebhookSecret: "s"})
+		client := outbound.NewClient()
+		hook, err := newWebhook(Options{WebhookURL: server.URL + path, WebhookSecret: "s", HTTPClient: client})
 		must(t, err)
 		got := ""
 		if err := hook.post(t.Context(), Notification{ID: "n"}, args{}, start); err != nil {
@@ -107,7 +110,7 @@ func TestWebhookIsCareful(t *testing.T) {
 		if got != says {
 			t.Errorf("%s: %q, want %q", path, got, says)
 		}
-		hook.client.CloseIdleConnections()
+		client.CloseIdleConnections()
 	}
 	if asked > 0 {
 		t.Error("a redirect was followed")

@@ -35,11 +35,9 @@ func powers() []power {
 			holders: map[string]string{
 				"cmd/p8/internal/operate": "the server's listener",
 				"cmd/p8/internal/peer":    "requests to a running server",
-				"internal/outbound":       "the HTTP client for models, shared by llm and embed",
+				"internal/outbound":       "the HTTP client for models, shared by llm and embed; webhooks",
 				"internal/auth":           "the keys of the identity provider",
 				"internal/embed/openai":   "requests to embedding models",
-				"internal/a2a":            "the webhooks of tasks",
-				"internal/reminder":       "the webhook of a reminder",
 				"llm":                     "requests to models, and the search for a local Ollama",
 				"tool/builtin":            "the web search",
 				"tool/mcp":                "MCP servers and their OAuth",
@@ -207,6 +205,7 @@ func qualified(t *testing.T, file *ast.File) map[*ast.SelectorExpr]string {
 var realTime = map[string]string{
 	"chat":                             "waits for the store, ids that sort by time, and rows of the store in memory",
 	"internal/api/internal/middleware": "deadlines of connections are in real time",
+	"internal/outbound":                "pauses between tries are in real time",
 	"internal/dream":                   "the lease on a user's dream is renewed in real time; schedules are checked at start",
 	"store":                            "how long a health check and a query took",
 	"stream":                           "heartbeats and write timeouts of a connection",
