@@ -50,7 +50,7 @@ func NewSSE(w http.ResponseWriter, o SSEOptions) *SSE {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
-	h.Set("Cache-Control", "no-cache")
+	h.Set("Cache-Control", "no-cache, no-store")
 	h.Set("X-Accel-Buffering", "no")
 	s := &SSE{o: o, w: w, ctl: http.NewResponseController(w), last: time.Now()}
 	s.extend(s.last)

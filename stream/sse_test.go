@@ -70,7 +70,7 @@ func TestSSEHeadersGoOutAtOnce(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Content-Type":      "text/event-stream; charset=utf-8",
-		"Cache-Control":     "no-cache",
+		"Cache-Control":     "no-cache, no-store",
 		"X-Accel-Buffering": "no",
 	} {
 		if got := c.Header().Get(name); got != want {

@@ -276,7 +276,7 @@ func TestTalkHeaders(t *testing.T) {
 	f := newFake()
 	w := talked(t, f, "/api/chat/s1", `{"messages":[{"role":"user","parts":[{"type":"text","text":"x"}]}]}`, "X-User-Email: alice@example.com")
 	for name, want := range map[string]string{
-		"Content-Type": "text/event-stream; charset=utf-8", "X-Vercel-Ai-Ui-Message-Stream": "v1", "X-Accel-Buffering": "no", "Cache-Control": "no-cache",
+		"Content-Type": "text/event-stream; charset=utf-8", "X-Vercel-Ai-Ui-Message-Stream": "v1", "X-Accel-Buffering": "no", "Cache-Control": "no-cache, no-store",
 		"X-Session-Id": "s1", "X-Run-Id": f.run.ID,
 	} {
 		if got := w.Header().Get(name); got != want {

@@ -80,7 +80,7 @@ func setDeadline(w http.ResponseWriter, at time.Time) {
 	_ = http.NewResponseController(w).SetReadDeadline(at)
 }
 
-// Bytes reads the whole body.
+// Bytes reads the whole body, which must be UTF-8.
 func (b Reader) Bytes(w http.ResponseWriter, r *http.Request) ([]byte, *problem.Problem) {
 	var text bytes.Buffer
 	if r.ContentLength > 0 {
@@ -89,7 +89,7 @@ func (b Reader) Bytes(w http.ResponseWriter, r *http.Request) ([]byte, *problem.
 	if _, err := text.ReadFrom(r.Body); err != nil {
 		return nil, b.Unreadable(r.Context(), err)
 	}
-	return text.Bytes(), nil
+	return text.Bytes(), encoded(text.Bytes())
 }
 
 // JSON reads a JSON object into v. Fields that v does not have are ignored.

@@ -56,6 +56,24 @@ func Decode(text []byte, v any) *problem.Problem {
 	return problem.BadJSON("the body could not be read as JSON")
 }
 
+// encoded returns the problem of a text that is not UTF-8. encoding/json would put U+FFFD in the
+// place of what it cannot read, and the client would not learn of that.
+func encoded(text []byte) *problem.Problem {
+	if utf8.Valid(text) {
+		return nil
+	}
+	bad := 0
+	for {
+		r, n := utf8.DecodeRune(text[bad:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		bad += n
+	}
+	line, column := position(text, int64(bad)+1)
+	return problem.BadJSON("the body is not UTF-8: see " + At(line, column) + "; send text in that encoding")
+}
+
 // position returns the place of the last character that was read, counted from 1.
 func position(text []byte, offset int64) (line, column int) {
 	before := text[:min(max(offset-1, 0), int64(len(text)))]

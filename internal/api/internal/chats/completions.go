@@ -107,7 +107,6 @@ func (h *handlers) answerWhole(w http.ResponseWriter, r *http.Request, turn *cha
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(append(out, '\n'))
 	return nil

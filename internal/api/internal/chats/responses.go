@@ -154,7 +154,6 @@ func (h *handlers) writeResponse(w http.ResponseWriter, out *stream.Response) (i
 		return 0, nil, err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(append(body, '\n'))
 	return 0, nil, nil

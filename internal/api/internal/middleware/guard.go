@@ -3,13 +3,13 @@ package middleware
 import (
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/p8-org/p8/internal/api/internal/body"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 // guarded refuses requests that a page of another site made the user's browser send:
@@ -72,6 +72,9 @@ func mistyped(r *http.Request) *problem.Problem {
 	if r.ContentLength == 0 {
 		return nil
 	}
+	if c := r.Header.Get("Content-Encoding"); c != "" && !strings.EqualFold(c, "identity") {
+		return problem.UnsupportedMedia("the body must not be compressed; send it without the header Content-Encoding")
+	}
 	t, err := web.MediaType(r)
 	if err != nil {
 		t = ""
@@ -103,10 +106,7 @@ func (c *chain) known(host string) bool {
 		name = n
 	}
 	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return true
-	}
-	if ip, err := netip.ParseAddr(name); err == nil && ip.Unmap().IsLoopback() {
+	if outbound.IsLocalName(name) || outbound.IsLoopback(name) {
 		return true
 	}
 	return slices.ContainsFunc(c.Hosts, func(allowed string) bool { return strings.EqualFold(allowed, name) })

@@ -1,8 +1,9 @@
 // Package middleware is what every request passes before its route.
 //
-// In this order: a request id and the access log, recovery from panics, CORS, the time for
-// the body, the check of Host, Origin and media type, the limit of the body, the path
-// without its prefix, the caller's identity.
+// In this order: a request id, the access log and the headers of every response, recovery from
+// panics, CORS, the time for the body, the check of Host, Origin and media type, the limit of
+// the body, the path without its prefix, the caller's identity, the text of bodies that other
+// packages read.
 package middleware
 
 import (
@@ -45,13 +46,14 @@ type chain struct {
 	Options
 	describe problem.Describer
 	pages    *http.CrossOriginProtection
+	fixed    fixed
 }
 
 // New puts the middleware before next.
 func New(o Options, next http.Handler) http.Handler {
-	c := &chain{Options: o, describe: problem.Describer{Logger: o.Logger}, pages: http.NewCrossOriginProtection()}
+	c := &chain{Options: o, describe: problem.Describer{Logger: o.Logger}, pages: http.NewCrossOriginProtection(), fixed: newFixed()}
 	c.allow(o.Origins)
-	return c.logged(c.recovered(c.shared(timed(c.guarded(c.bounded(c.rooted(c.identified(next))))))))
+	return c.logged(c.recovered(c.shared(timed(c.guarded(c.bounded(c.rooted(c.identified(c.valid(next)))))))))
 }
 
 // logged gives the request an id, the client's own if it is a valid one, and logs one
@@ -64,6 +66,7 @@ func (c *chain) logged(next http.Handler) http.Handler {
 			id = c.NewID()
 		}
 		w.Header().Set(web.HeaderRequestID, id)
+		c.secured(w.Header(), r.TLS != nil)
 		rec := &recorder{ResponseWriter: w, timeout: c.WriteTimeout}
 		rec.deadline(time.Time{}) // clear that of the connection's last request
 		ctx := web.WithRequestID(r.Context(), id)
