@@ -49,6 +49,9 @@ type Identity struct {
 	Role Role `json:"role,omitempty"`
 	// Expires is when the caller's token expires; zero is never. A run that has begun goes on.
 	Expires time.Time `json:"-"`
+	// KeyID is the id of the API key or the login in the request, [DeploymentKey] for
+	// P8_API_KEY, "" for a JSON Web Token and without authentication.
+	KeyID string `json:"-"`
 	// UserContext is text about the user for the prompt of nested documents, beside
 	// date, time and name.
 	UserContext string `json:"user_context,omitempty"`

@@ -34,3 +34,12 @@ func (id Identity) MayWrite() bool { return id.Role != RoleReader }
 
 // MayShare reports whether the caller may write rows that the whole tenant sees.
 func (id Identity) MayShare() bool { return id.Role == "" || id.Role == RoleAdmin }
+
+// Administers reports whether the caller may manage the keys and users of its tenant and
+// read the tenant's audit log.
+func (id Identity) Administers() bool { return id.Role == "" || id.Role == RoleAdmin }
+
+// Grants reports whether the caller has all rights of a role.
+func (id Identity) Grants(r Role) bool {
+	return r.Rank() > 0 && (id.Role == "" || id.Role.Rank() >= r.Rank())
+}

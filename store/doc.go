@@ -26,8 +26,10 @@
 // or whose process has died, goes to the first process that calls [Store.ClaimRun].
 //
 // A [Repository] reads and writes one table of knowledge, [Store.PutDocuments] whole
-// documents. [Users], [Leases] and [Diary] are families of methods of their own.
-// [Maintenance] alone works without a caller, for jobs and the command line.
+// documents. [Users], [Leases], [Diary], [APIKeys] and [Accounts] are families of methods of
+// their own. Two work without a caller: [Maintenance] for jobs and the command line, [Access]
+// for authentication. Changes that an operator must be able to trace are in the audit log
+// ([Store.AuditLog]), written in their transaction.
 //
 // The SQL is written once here, with $1…$n, over the few methods of an [Engine]. Go
 // writes everything that must agree (a row, its key, its words, the task to embed it,

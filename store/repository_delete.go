@@ -16,7 +16,10 @@ func (s *Store) remove(ctx context.Context, t *table, nameOrID string) error {
 		}
 	}
 	return s.writing(ctx, "delete "+t.Type, func(w *writer) error {
-		_, err := w.removeNamed(ctx, t, nameOrID)
-		return err
+		rec, err := w.removeNamed(ctx, t, nameOrID)
+		if err != nil || t != files {
+			return err
+		}
+		return w.audit(ctx, AuditFileDelete, rec.entry().name)
 	})
 }

@@ -168,7 +168,10 @@ func (s *Store) Decide(ctx context.Context, id string, d Decision) (r RunRequest
 		if !found {
 			return ErrDecided
 		}
-		return countRequests(ctx, c, by.TenantID, run, -1, now)
+		if err := countRequests(ctx, c, by.TenantID, run, -1, now); err != nil {
+			return err
+		}
+		return s.audit(ctx, c, by.Identity, AuditApproval, id, d.Status)
 	})
 	if err != nil {
 		return RunRequest{}, err

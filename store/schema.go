@@ -193,7 +193,10 @@ func (s *Store) DeleteSchema(ctx context.Context, nameOrID string) error {
 		if err != nil {
 			return err
 		}
-		return w.recordSchema(ctx, rec.(*Schema), OperationDelete)
+		if err := w.recordSchema(ctx, rec.(*Schema), OperationDelete); err != nil {
+			return err
+		}
+		return w.audit(ctx, AuditSchemaDelete, rec.entry().name)
 	})
 }
 

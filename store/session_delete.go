@@ -27,7 +27,10 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 			AND `+w.store.dialect.ownerOf(``)+` = $3 AND deleted_at IS NULL`, w.by.TenantID, id, w.by.UserID, w.now); err != nil {
 			return err
 		}
-		return w.removeSaid(ctx, id)
+		if err := w.removeSaid(ctx, id); err != nil {
+			return err
+		}
+		return w.audit(ctx, AuditSessionDelete, id)
 	})
 }
 

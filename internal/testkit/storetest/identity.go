@@ -14,7 +14,7 @@ import (
 )
 
 // methods lists the methods that take a context: the store's, and those of its families
-// as "Users.Get". Maintenance has no caller, by intent.
+// as "Users.Get". Maintenance and Access have no caller, by intent.
 func methods(s *store.Store) map[string]reflect.Value {
 	list := make(map[string]reflect.Value)
 	add := func(prefix string, v reflect.Value) {
@@ -29,7 +29,7 @@ func methods(s *store.Store) map[string]reflect.Value {
 	add("", all)
 	for i := range all.NumMethod() {
 		m, name := all.Method(i), all.Type().Method(i).Name
-		if t := m.Type(); name != "Maintenance" && t.NumIn() == 0 && t.NumOut() == 1 && t.Out(0).Kind() == reflect.Struct {
+		if t := m.Type(); name != "Maintenance" && name != "Access" && t.NumIn() == 0 && t.NumOut() == 1 && t.Out(0).Kind() == reflect.Struct {
 			add(name+".", m.Call(nil)[0])
 		}
 	}
