@@ -32,7 +32,7 @@ require (
 	github.com/yuin/goldmark v1.8.7 // Markdown: links and headings of pages, answers on a terminal
 	go.uber.org/goleak v1.3.0 // tests: leaks of goroutines
 	golang.org/x/net v0.61.0 // the HTML parser
-	golang.org/x/oauth2 v0.35.0 // client credentials for MCP servers with OAuth
+	golang.org/x/oauth2 v0.35.0 // tokens for people (PKCE, devices) and client credentials for MCP servers
 	golang.org/x/sys v0.49.0 // file locks
 	golang.org/x/term v0.47.0 // the prompt: raw keys, size
 	golang.org/x/text v0.43.0 // Unicode folding of keys, messages of schema errors

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/p8-org/p8/internal/filelock"
 )
 
 // lockFile makes this process the only one to use the database. The file holds
@@ -15,7 +17,7 @@ func lockFile(path string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: lock the database: %w", err)
 	}
-	ok, err := tryLock(f)
+	ok, err := filelock.Try(f)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("sqlite: lock the database: %w", err)

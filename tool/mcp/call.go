@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/p8-org/p8/internal/signin"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -152,7 +153,7 @@ func (s *server) unreachable(err error, d *delivery, late bool) error {
 	s.log.Warn("an MCP server cannot be reached", "error", err)
 	status := int(d.status.Load())
 	switch {
-	case errors.Is(err, errForeign):
+	case errors.Is(err, signin.ErrForeign):
 		return s.errorf("points to another host, which p8 does not follow")
 	case d.refusal.Load() != nil:
 		return s.refusedLogin(d.refusal.Load())

@@ -52,6 +52,8 @@ func (k *kept) DeleteLogin(ctx context.Context, server string) (bool, error) {
 	return ok, nil
 }
 
+func (k *kept) LockLogin(context.Context, string) (func(), error) { return func() {}, nil }
+
 // guarded is an MCP server behind an authorization server, in one.
 type guarded struct {
 	*httptest.Server

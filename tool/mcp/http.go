@@ -11,6 +11,8 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"sync/atomic"
+
+	"github.com/p8-org/p8/internal/signin"
 )
 
 // delivery records how far one message to a server got.
@@ -40,9 +42,6 @@ func deliveryFrom(ctx context.Context) *delivery {
 	return &delivery{}
 }
 
-// errForeign means that a server redirected to another host.
-var errForeign = errors.New("the server points to another host")
-
 // maxBody bounds an answer that is not a stream, in bytes.
 const maxBody = 24 << 20
 
@@ -61,8 +60,8 @@ type httpTransport struct {
 func (t *httpTransport) client() *http.Client {
 	const most = 5
 	return &http.Client{Transport: t, CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		if !sameOrigin(req.URL, t.origin) {
-			return errForeign
+		if !signin.SameOrigin(req.URL, t.origin) {
+			return signin.ErrForeign
 		}
 		if len(via) >= most {
 			return errors.New("too many redirects")
@@ -71,12 +70,10 @@ func (t *httpTransport) client() *http.Client {
 	}}
 }
 
-func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
-
 // RoundTrip sends one request; it renews a refused token once.
 func (t *httpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !sameOrigin(req.URL, t.origin) {
-		return nil, errForeign
+	if !signin.SameOrigin(req.URL, t.origin) {
+		return nil, signin.ErrForeign
 	}
 	req = keyed(req)
 	res, err := t.send(req)

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -138,17 +137,3 @@ func (o *oauth) resource(ctx context.Context, challenges []oauthex.Challenge, ro
 	}
 	return nil
 }
-
-// oauthClient returns a client for authorization servers; it follows no redirect with
-// a secret.
-func oauthClient(base http.RoundTripper) *http.Client {
-	return &http.Client{Transport: base, Timeout: tokenTimeout, CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		if !sameOrigin(req.URL, via[0].URL) {
-			return errForeign
-		}
-		return nil
-	}}
-}
-
-// tokenTimeout bounds one request to an authorization server.
-const tokenTimeout = 10 * time.Second

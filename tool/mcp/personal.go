@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/signin"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -29,7 +30,7 @@ type person struct{ tenant, user string }
 // signedIn is the server of one person.
 type signedIn struct {
 	*server
-	grant *grant
+	grant grant
 }
 
 // asksPerson reports whether a person may sign in at the server: no other access is
@@ -87,7 +88,7 @@ func (p *personal) of(ctx context.Context) (*server, error) {
 		return nil, err
 	case own == nil:
 		return p.server, nil
-	case own.grant.use(login): // waits while the person's token is renewed, so p.mu is not held
+	case own.grant.Use((*signin.Login)(login)): // waits while the person's token is renewed, so p.mu is not held
 		own.retry()
 	}
 	return own.server, nil
@@ -114,9 +115,7 @@ func (p *personal) own(id identity.Identity, login *Login) (*signedIn, error) {
 		}
 		p.leave(other)
 	}
-	own = &signedIn{grant: &grant{
-		ctx: identity.With(p.all.ctx, id), logins: p.all.o.Logins, client: oauthClient(p.all.base), login: *login,
-	}}
+	own = &signedIn{grant: grant{signin.NewGrant(identity.With(p.all.ctx, id), keeper{p.all.o.Logins}, signin.Client(p.all.base), signin.Login(*login))}}
 	own.server = newServer(p.all, p.entry)
 	own.access = own.grant
 	if p.people == nil {

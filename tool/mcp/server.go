@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/p8-org/p8/internal/signin"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -61,7 +62,7 @@ func newServer(all *Servers, e *entry) *server {
 	s := &server{all: all, entry: e, kind: e.kind, log: all.o.Logger.With("mcp_server", e.name)}
 	s.samplers.init(s)
 	if e.oauth != nil && e.url != nil && !e.oauth.asksPerson {
-		s.access = &oauth{entry: e.oauth, server: e.url, client: oauthClient(all.base), ctx: all.ctx}
+		s.access = &oauth{entry: e.oauth, server: e.url, client: signin.Client(all.base), ctx: all.ctx}
 	}
 	return s
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
+	"github.com/p8-org/p8/internal/signin"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -38,11 +39,11 @@ func (s *Servers) SignIn(ctx context.Context, server tool.Server, o SignIn) erro
 	if !ok {
 		return &tool.Error{Message: "nobody signs in to this MCP server: it is a program, or its access is configured"}
 	}
-	back, err := listenForCode(o.Port)
+	back, err := signin.Listen(o.Port)
 	if err != nil {
 		return &tool.Error{Message: fmt.Sprintf("port %d of this machine cannot be used for the sign-in", o.Port)}
 	}
-	defer back.close()
+	defer back.Close()
 	f := &signIn{server: p.server, o: o, back: back}
 	if f.handler, err = auth.NewAuthorizationCodeHandler(f.config()); err != nil {
 		return p.errorf("has a client that cannot sign in: check oauth in the file of MCP servers")
@@ -75,7 +76,7 @@ func (s *Servers) SignOut(ctx context.Context, server tool.Server) (bool, error)
 type signIn struct {
 	server  *server
 	o       SignIn
-	back    *redirect
+	back    *signin.Redirect
 	handler *auth.AuthorizationCodeHandler
 	// resource is the server's name at its authorization server.
 	resource string
@@ -85,11 +86,11 @@ type signIn struct {
 
 func (f *signIn) config() *auth.AuthorizationCodeHandlerConfig {
 	c := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: f.back.url, AuthorizationCodeFetcher: f.fetch, ScopeFilter: f.scopes,
-		RequestRefreshToken: true, Client: oauthClient(f.server.all.base), NewTokenSource: f.keep,
+		RedirectURL: f.back.URL, AuthorizationCodeFetcher: f.fetch, ScopeFilter: f.scopes,
+		RequestRefreshToken: true, Client: signin.Client(f.server.all.base), NewTokenSource: f.keep,
 		AcceptUnadvertisedIss: true,
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "p8", RedirectURIs: []string{f.back.url},
+			ClientName: "p8", RedirectURIs: []string{f.back.URL},
 			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
 		}},
 	}
@@ -166,7 +167,7 @@ func (f *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth
 	}
 	f.resource = at.Query().Get("resource")
 	f.o.Show(args.URL)
-	reply, err := f.back.wait(ctx, at.Query().Get("state"), f.o.Pasted)
+	reply, err := f.back.Wait(ctx, at.Query().Get("state"), f.o.Pasted)
 	if err != nil {
 		return nil, err
 	}
@@ -187,11 +188,11 @@ var errNoAddress = errors.New("the authorization server has no address for a bro
 // explain says why nobody was signed in.
 func (f *signIn) explain() error {
 	var refused *oauth2.RetrieveError
-	var denied *deniedError
+	var denied *signin.DeniedError
 	text := f.failed.Error()
 	switch {
 	case errors.As(f.failed, &denied):
-		return f.server.errorf("was not signed in to: the authorization server says %s", denied.reason)
+		return f.server.errorf("was not signed in to: the authorization server says %s", denied.Reason)
 	case errors.As(f.failed, &refused):
 		return f.server.errorf("was not signed in to: the authorization server gave no token (%s)", clip(tokenReason(refused)))
 	case strings.Contains(text, "no configured client registration methods"):
@@ -211,7 +212,7 @@ func tokenReason(err *oauth2.RetrieveError) string {
 // explainSignIn says why the server did not even refuse.
 func (p *personal) explainSignIn(err error) error {
 	p.log.Warn("an MCP server cannot be reached", "error", err)
-	if errors.Is(err, errForeign) {
+	if errors.Is(err, signin.ErrForeign) {
 		return p.errorf("points to another host, which p8 does not follow")
 	}
 	if errors.Is(err, errRefused) {

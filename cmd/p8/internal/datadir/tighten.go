@@ -33,7 +33,7 @@ func Tighten(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	own := []string{addressFile, ChatHistory, QueryHistory, logins.Folder}
+	own := []string{addressFile, ChatHistory, QueryHistory, logins.FolderMCP, logins.FolderP8}
 	shared := false
 	var errs []error
 	for _, e := range entries {

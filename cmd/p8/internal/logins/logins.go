@@ -1,5 +1,6 @@
-// Package logins keeps the logins of persons at MCP servers: a file each, in the data
-// folder, so that a login works while a server has the database.
+// Package logins keeps the logins of persons at MCP servers, and of the user of the command
+// line at p8 servers: a file each, in the data folder, so that a login works while a server
+// has the database.
 //
 // A file is encrypted with AES-256-GCM. Its key is derived from the setting, or from a
 // key file beside the logins that only its owner can read; the tenant, the user and the
@@ -22,15 +23,20 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/filelock"
+	"github.com/p8-org/p8/internal/signin"
 	"github.com/p8-org/p8/tool/mcp"
 )
 
-// Folder is the folder of the logins in the data folder, keyFile the file with their key.
+// FolderMCP and FolderP8 are the folders of the logins in the data folder: those at MCP servers, and those of the
+// command line at p8 servers. keyFile is the file with the key in such a folder.
 const (
-	Folder  = "mcp_logins"
-	keyFile = "key"
+	FolderMCP = "mcp_logins"
+	FolderP8  = "logins"
+	keyFile   = "key"
 )
 
 // maxLogin bounds a file, in bytes.
@@ -39,20 +45,39 @@ const maxLogin = 1 << 20
 // Files keep logins in a folder. They are safe for concurrent use, also by several
 // processes.
 type Files struct {
-	dir, secret string
+	dir, secret, purpose string
 
 	mu   sync.Mutex
 	aead cipher.AEAD
 }
 
-// New returns the logins in a data folder, which is made when it is needed. secret is the
-// text that the key is derived from; "" means the key file.
-func New(dataDir, secret string) *Files {
-	return &Files{dir: filepath.Join(dataDir, Folder), secret: secret}
+// ForMCP returns the logins at MCP servers in a data folder, which is made when it is
+// needed. secret is the text that the key is derived from; "" means the key file.
+func ForMCP(dataDir, secret string) MCP {
+	return MCP{&Files{dir: filepath.Join(dataDir, FolderMCP), secret: secret, purpose: "p8 logins of MCP servers"}}
+}
+
+// MCP keeps logins in the type of package mcp, whose fields are the same.
+type MCP struct{ *Files }
+
+// Login returns the caller's login at a server, nil for none.
+func (m MCP) Login(ctx context.Context, server string) (*mcp.Login, error) {
+	l, err := m.Files.Login(ctx, server)
+	return (*mcp.Login)(l), err
+}
+
+// PutLogin stores the caller's login, in place of an older one.
+func (m MCP) PutLogin(ctx context.Context, l *mcp.Login) error {
+	return m.Files.PutLogin(ctx, (*signin.Login)(l))
+}
+
+// ForP8 returns the logins of the command line at p8 servers, as [ForMCP] does.
+func ForP8(dataDir, secret string) *Files {
+	return &Files{dir: filepath.Join(dataDir, FolderP8), secret: secret, purpose: "p8 logins of p8 servers"}
 }
 
 // Login returns the caller's login at a server, nil for none.
-func (f *Files) Login(ctx context.Context, server string) (*mcp.Login, error) {
+func (f *Files) Login(ctx context.Context, server string) (*signin.Login, error) {
 	name, about, err := f.place(ctx, server)
 	if err != nil {
 		return nil, err
@@ -72,7 +97,7 @@ func (f *Files) Login(ctx context.Context, server string) (*mcp.Login, error) {
 	if err != nil {
 		return nil, errors.New("the login was encrypted with another key (P8_SECRET_KEY, or the key file)")
 	}
-	login := new(mcp.Login)
+	login := new(signin.Login)
 	if err := json.Unmarshal(plain, login); err != nil || login.Server != server {
 		return nil, errors.New("the login is damaged")
 	}
@@ -80,7 +105,7 @@ func (f *Files) Login(ctx context.Context, server string) (*mcp.Login, error) {
 }
 
 // PutLogin stores the caller's login, in place of an older one.
-func (f *Files) PutLogin(ctx context.Context, l *mcp.Login) error {
+func (f *Files) PutLogin(ctx context.Context, l *signin.Login) error {
 	name, about, err := f.place(ctx, l.Server)
 	if err != nil {
 		return err
@@ -110,6 +135,29 @@ func (f *Files) DeleteLogin(ctx context.Context, server string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// lockTimeout bounds the wait for another process that renews a login.
+const lockTimeout = 30 * time.Second
+
+// LockLogin reserves the caller's login at a server until unlock is called.
+func (f *Files) LockLogin(ctx context.Context, server string) (unlock func(), err error) {
+	name, _, err := f.place(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	// The file stays: if it were deleted, two processes could lock two files of one name.
+	lock, err := os.OpenFile(name+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	if err := filelock.Wait(ctx, lock); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("another process renews the login: %w", err)
+	}
+	return func() { lock.Close() }, nil
 }
 
 // place returns the file of a login, and what is authenticated with it.
@@ -144,7 +192,7 @@ func (f *Files) cipher(create bool) (cipher.AEAD, error) {
 			return nil, err
 		}
 	}
-	key, err := hkdf.Key(sha256.New, secret, nil, "p8 logins of MCP servers", 32)
+	key, err := hkdf.Key(sha256.New, secret, nil, f.purpose, 32)
 	if err != nil {
 		return nil, err
 	}

@@ -16,14 +16,14 @@ func as(t *testing.T, tenant, user string) context.Context {
 	return identity.With(t.Context(), identity.Identity{TenantID: tenant, UserID: user})
 }
 
-func put(t *testing.T, f *Files, ctx context.Context, server, access string) {
+func put(t *testing.T, f MCP, ctx context.Context, server, access string) {
 	t.Helper()
 	if err := f.PutLogin(ctx, &mcp.Login{Server: server, Access: access, Refresh: "secret-refresh"}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func access(t *testing.T, f *Files, ctx context.Context, server string) string {
+func access(t *testing.T, f MCP, ctx context.Context, server string) string {
 	t.Helper()
 	l, err := f.Login(ctx, server)
 	if err != nil {
@@ -39,7 +39,7 @@ const crm = "https://crm.example.com/mcp"
 
 func TestLoginsBelongToOnePersonAndServer(t *testing.T) {
 	dir := t.TempDir()
-	f := New(dir, "")
+	f := ForMCP(dir, "")
 	ann := as(t, "acme", "ann")
 	if got := access(t, f, ann, crm); got != "" {
 		t.Errorf("before the first: %q", got)
@@ -47,7 +47,7 @@ func TestLoginsBelongToOnePersonAndServer(t *testing.T) {
 	put(t, f, ann, crm, "secret-access")
 	put(t, f, as(t, "acme", "bob"), crm, "of bob")
 	put(t, f, ann, crm, "secret-access-2")
-	again := New(dir, "")
+	again := ForMCP(dir, "")
 	for _, c := range []struct {
 		ctx          context.Context
 		server, want string
@@ -72,16 +72,16 @@ func TestLoginsBelongToOnePersonAndServer(t *testing.T) {
 
 func TestLoginsAreEncrypted(t *testing.T) {
 	dir := t.TempDir()
-	f := New(dir, "")
+	f := ForMCP(dir, "")
 	put(t, f, as(t, "acme", "ann"), crm, "secret-access")
 	put(t, f, as(t, "acme", "bob"), crm, "of bob")
 	var files []string
-	entries, err := os.ReadDir(filepath.Join(dir, Folder))
+	entries, err := os.ReadDir(filepath.Join(dir, FolderMCP))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		name := filepath.Join(dir, Folder, e.Name())
+		name := filepath.Join(dir, FolderMCP, e.Name())
 		info, err := e.Info()
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", e.Name(), info.Mode(), err)
@@ -120,15 +120,15 @@ func TestLoginsAreEncrypted(t *testing.T) {
 func TestKeyOfTheSetting(t *testing.T) {
 	dir := t.TempDir()
 	ann := as(t, "acme", "ann")
-	put(t, New(dir, "one"), ann, crm, "secret-access")
-	if got := access(t, New(dir, "one"), ann, crm); got != "secret-access" {
+	put(t, ForMCP(dir, "one"), ann, crm, "secret-access")
+	if got := access(t, ForMCP(dir, "one"), ann, crm); got != "secret-access" {
 		t.Error(got)
 	}
-	if _, err := os.Stat(filepath.Join(dir, Folder, keyFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, FolderMCP, keyFile)); err == nil {
 		t.Error("there is a key file")
 	}
 	for _, other := range []string{"two", ""} {
-		if _, err := New(dir, other).Login(ann, crm); err == nil {
+		if _, err := ForMCP(dir, other).Login(ann, crm); err == nil {
 			t.Errorf("the key %q reads it", other)
 		}
 	}
@@ -140,14 +140,14 @@ func TestFirstLoginsAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for _, user := range []string{"a", "b", "c", "d", "e", "f"} {
 		all.Go(func() {
-			if err := New(dir, "").PutLogin(as(t, "", user), &mcp.Login{Server: crm, Access: user}); err != nil {
+			if err := ForMCP(dir, "").PutLogin(as(t, "", user), &mcp.Login{Server: crm, Access: user}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
 	for _, user := range []string{"a", "b", "c", "d", "e", "f"} {
-		if got := access(t, New(dir, ""), as(t, "", user), crm); got != user {
+		if got := access(t, ForMCP(dir, ""), as(t, "", user), crm); got != user {
 			t.Errorf("%s: %q", user, got)
 		}
 	}

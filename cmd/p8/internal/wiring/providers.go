@@ -54,7 +54,7 @@ func NewPrices(cfg *config.Config) (*models.Table, error) {
 func NewServers(cfg *config.Config, log *slog.Logger) (*mcp.Servers, error) {
 	servers, err := mcp.New(mcp.Options{
 		Getenv: cfg.Getenv, Environ: cfg.Environ(), ConfigFile: cfg.MCPConfig, CallTimeout: cfg.ToolTimeout,
-		Logins:  logins.New(cfg.DataDir, cfg.SecretKey),
+		Logins:  logins.ForMCP(cfg.DataDir, cfg.SecretKey),
 		Version: command.Version(), Logger: log,
 	})
 	if err != nil {
