@@ -208,6 +208,7 @@ func routes(api *rest.API, mux *http.ServeMux, o *Options) {
 	moments.Routes(api, moments.Options{Moments: o.Moments, Feed: o.Diary, Zone: o.Zone, Sessions: o.Store, Engine: o.Knowledge, Reminders: o.Reminders})
 	reminders.Routes(api, o.Reminders)
 	dreams.Routes(api, dreams.Options{Catalog: o.Catalog, Dreams: o.Dreams, Jobs: o.Jobs})
+	meRoute(api, o.Auth.Required())
 	serverRoutes(api, o.Version, o.Ready)
 	if o.MCP != nil {
 		for _, method := range []string{"POST", "GET", "DELETE"} {

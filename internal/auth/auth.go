@@ -40,7 +40,8 @@ type Options struct {
 	// Algorithms are those that keys of KeySets may sign with; nil is RS256, ES256 and
 	// EdDSA.
 	Algorithms []string
-	// Issuer and Audience are what the token must say, "" for anything.
+	// Issuer and Audience are what the token must say, "" for anything. The audience may also
+	// be the MCP endpoint at /mcp below Audience, for which MCP clients get their tokens.
 	Issuer, Audience string
 	// Leeway is by how much clocks may differ; a minute when 0.
 	Leeway time.Duration
@@ -49,6 +50,10 @@ type Options struct {
 	Key string
 	// TrustHeaders lets the holder of Key name the caller by identity headers.
 	TrustHeaders bool
+	// ClientID is p8's client at the provider and Scopes are the rights to ask for there,
+	// for programs that sign people in; both may be empty.
+	ClientID string
+	Scopes   []string
 	// Open trusts the identity headers of everybody if there is no way to authenticate.
 	Open bool
 
@@ -234,10 +239,14 @@ func (a *Authenticator) Metadata(base func(*http.Request) string, path string) h
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		// It fails only if the client has gone.
-		_ = json.NewEncoder(w).Encode(map[string]any{
-			"resource": base(r) + path, "authorization_servers": []string{a.o.Issuer},
-			"bearer_methods_supported": []string{"header"}, "resource_name": "p8",
-		})
+		_ = json.NewEncoder(w).Encode(struct {
+			Resource string   `json:"resource"`
+			Issuers  []string `json:"authorization_servers"`
+			Methods  []string `json:"bearer_methods_supported"`
+			Name     string   `json:"resource_name"`
+			Scopes   []string `json:"scopes_supported,omitempty"`
+			ClientID string   `json:"p8_client_id,omitempty"`
+		}{base(r) + path, []string{a.o.Issuer}, []string{"header"}, "p8", a.o.Scopes, a.o.ClientID})
 	})
 }
 

@@ -90,7 +90,7 @@ func (v *verifier) check(std *jwt.Claims, all map[string]any) error {
 		return invalid("the times of the token cannot be used")
 	case v.o.Issuer != "" && std.Issuer != v.o.Issuer:
 		return invalid("the token is of another issuer (iss)")
-	case v.o.Audience != "" && !std.Audience.Contains(v.o.Audience):
+	case v.o.Audience != "" && !std.Audience.Contains(v.o.Audience) && !std.Audience.Contains(v.o.Audience+"/mcp"):
 		return invalid("the token is for another audience (aud)")
 	}
 	for _, claim := range []string{"type", "token_use", "typ"} {

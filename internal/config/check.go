@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -135,6 +136,8 @@ func (c *Config) requirements() []requirement {
 		{"P8_AUTH_DEFAULT_TENANT", identity.ValidateID("", c.AuthNoTenant) == nil, ""},
 		{"P8_AUTH_ROLES", !slices.ContainsFunc(c.AuthRoleNames, func(pair string) bool { _, role, _ := strings.Cut(pair, "="); return identity.Role(role).Rank() == 0 }), ""},
 		{"P8_AUTH_DEFAULT_ROLE", identity.Role(c.AuthRole).Rank() > 0, ""},
+		{"P8_LOGIN_CLIENT_ID", identity.ValidateID("", cmp.Or(c.LoginClientID, "-")) == nil, ""},
+		{"P8_LOGIN_SCOPES", !slices.ContainsFunc(c.LoginScopes, func(s string) bool { return s == "" || strings.ContainsAny(s, " \"\\") }), ""},
 		{"P8_A2A_AGENTS", !slices.Contains(c.A2AAgents, ""), "has an empty name"},
 		{"P8_SHUTDOWN_TIMEOUT", c.ShutdownTimeout >= 0, ""},
 		{"P8_AGENT_CACHE_SIZE", within(c.CacheSize, 1, 100_000), ""},

@@ -40,7 +40,7 @@ type Config struct {
 	RunAttempts     int           `env:"P8_RUN_ATTEMPTS" envDefault:"3" help:"how often servers resume a run after a crash before it fails; 0 leaves interrupted runs until a client or p8 runs resume them" want:"a number from 0 to 100"`
 	RunKeep         time.Duration `env:"P8_RUN_KEEP" envDefault:"24h" help:"how long the event logs of ended runs are kept for clients that reconnect; messages are kept" want:"a duration such as 24h"`
 	RunKeepBytes    Bytes         `env:"P8_RUN_KEEP_BYTES" envDefault:"256MB" help:"maximum size of the event logs of ended runs together" want:"a size such as 256MB"`
-	ServerToken     string        `env:"P8_SERVER_TOKEN" secret:"true" help:"token that commands send to a server with authentication; unset means P8_API_KEY, but only to the server of the own data folder" want:"a token"`
+	ServerToken     string        `env:"P8_SERVER_TOKEN" secret:"true" help:"token that commands send to a server with authentication; unset means the login of p8 login there, or P8_API_KEY, but that only to the server of the own data folder" want:"a token"`
 	ServerURL       string        `env:"P8_SERVER_URL" help:"server that commands such as approvals and runs use; unset means the one that has the embedded database, or the database itself" want:"an http or https URL such as http://127.0.0.1:8000"`
 	PublicURL       string        `env:"P8_PUBLIC_URL" help:"URL of this server for clients, in A2A agent cards and in what MCP clients read to sign in; unset means the address of the request" want:"an http or https URL such as https://agents.example.com"`
 	A2AProvider     string        `env:"P8_A2A_PROVIDER" help:"organization that offers the agents, in A2A agent cards; unset means none" want:"a name"`
@@ -62,6 +62,8 @@ type Config struct {
 	AuthRoles      string        `env:"P8_AUTH_ROLES_CLAIM" envDefault:"roles" help:"claim of the roles, a list or words; dots make a path, such as realm_access.roles" want:"the name of a claim"`
 	AuthRoleNames  []string      `env:"P8_AUTH_ROLES" help:"what the provider's roles are here, besides reader, member and admin themselves; separated by commas" want:"NAME=ROLE separated by commas, such as staff=member,ops=admin"`
 	AuthRole       string        `env:"P8_AUTH_DEFAULT_ROLE" envDefault:"member" help:"role of tokens without a known one: reader only reads, member also talks and writes own rows, admin also writes what the tenant shares" want:"reader, member or admin"`
+	LoginClientID  string        `env:"P8_LOGIN_CLIENT_ID" help:"id of p8's public client at the identity provider, with which p8 login signs people in; the server tells it to the clients, and one set at the terminal counts there. Unset means that p8 login registers one, if the provider lets it" want:"the id of a client"`
+	LoginScopes    []string      `env:"P8_LOGIN_SCOPES" help:"scopes that clients ask the identity provider for, separated by commas; the server tells them. Unset means openid, profile and email, as far as the provider has them" want:"scopes separated by commas, such as openid,email,agents"`
 
 	DataDir          string `env:"P8_DATA_DIR" help:"folder of the embedded database" want:"a folder that can be written"`
 	DatabaseURL      string `env:"P8_DATABASE_URL" alias:"POSTGRES__CONNECTION_STRING" help:"database of sessions and knowledge: postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to store nothing; unset means p8.db in the data folder. POSTGRES__ENABLED=false means none" want:"postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing"`
@@ -89,7 +91,7 @@ type Config struct {
 	AzureAPIVersion  string `env:"P8_AZURE_OPENAI_API_VERSION" alias:"AZURE_OPENAI_API_VERSION,OPENAI_API_VERSION" help:"version of Azure's API, if the endpoint needs one" want:"a version such as 2024-10-21"`
 
 	MCPConfig       string   `env:"P8_MCP_CONFIG" help:"JSON file with mcpServers, as desktop clients use it; unset means none" want:"a JSON file with mcpServers"`
-	SecretKey       string   `env:"P8_SECRET_KEY" secret:"true" help:"text from which the key of stored logins at MCP servers is derived; unset means a key file in the data folder" want:"a long random text"`
+	SecretKey       string   `env:"P8_SECRET_KEY" secret:"true" help:"text from which the key of stored logins, at MCP servers and at p8 servers, is derived; unset means a key file in the data folder" want:"a long random text"`
 	MCPAgents       []string `env:"P8_MCP_AGENTS" help:"agents that the MCP server exposes as tools, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
 	MCPInstructions string   `env:"P8_MCP_INSTRUCTIONS" help:"instructions for MCP clients; unset means a description of p8" want:"a text"`
 	SearchURL       string   `env:"P8_SEARCH_URL" help:"endpoint of web_search: a SearXNG instance, or a server with Tavily's API" want:"an http or https URL such as http://localhost:8080/search"`

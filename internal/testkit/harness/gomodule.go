@@ -17,15 +17,7 @@ func GoClient(t testing.TB, folder string, input, result any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(t.TempDir(), folder)
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".")
-	build.Dir = filepath.Join(Root(t), "test", "clients", folder)
-	// The main module's flags, such as -race or -mod, do not apply to this one.
-	build.Env = append(build.Environ(), "GOFLAGS=", "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building %s: %v\n%s", folder, err, out)
-	}
-	cmd := exec.Command(program)
+	cmd := exec.Command(goProgram(t, folder))
 	cmd.Stdin = bytes.NewReader(in)
 	p := start(t, folder, cmd, nil)
 	<-p.exited
@@ -35,4 +27,18 @@ func GoClient(t testing.TB, folder string, input, result any) {
 	if err := json.NewDecoder(strings.NewReader(p.stdout.String())).Decode(result); err != nil {
 		t.Fatalf("%s printed no JSON: %v\n%s", folder, err, p.stdout)
 	}
+}
+
+// goProgram builds a folder of test/clients that is a Go module, and returns the program.
+func goProgram(t testing.TB, folder string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), folder)
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".")
+	build.Dir = filepath.Join(Root(t), "test", "clients", folder)
+	// The main module's flags, such as -race or -mod, do not apply to this one.
+	build.Env = append(build.Environ(), "GOFLAGS=", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building %s: %v\n%s", folder, err, out)
+	}
+	return program
 }

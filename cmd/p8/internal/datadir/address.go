@@ -83,9 +83,15 @@ func readSmall(path string) []byte {
 	return b
 }
 
-// ServerURL parses the address of a server.
+// ServerURL parses the address of a server, of which each has one form.
 func ServerURL(text string) (*url.URL, error) {
 	at, err := url.Parse(strings.TrimRight(text, "/"))
+	if err == nil {
+		at.Host = strings.ToLower(at.Host)
+		if port := at.Port(); port == "80" && at.Scheme == "http" || port == "443" && at.Scheme == "https" {
+			at.Host = strings.TrimSuffix(at.Host, ":"+port)
+		}
+	}
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.RawQuery != "" || at.Fragment != "" {
 		return nil, command.Usage("--server: %q is not the address of a server: give one such as http://127.0.0.1:8000", show.OneLine(text))
 	}

@@ -19,7 +19,7 @@ func Read(a *command.App, who command.Caller, at Elsewhere, fn func(context.Cont
 	if err != nil {
 		return err
 	}
-	r, err := at.peer(ctx, a)
+	r, err := at.Open(ctx, a)
 	switch {
 	case err != nil:
 		return err
@@ -54,7 +54,7 @@ func At(a *command.App, who command.Caller, at Elsewhere, what string, there fun
 	if err != nil {
 		return err
 	}
-	if r, err := at.peer(ctx, a); err != nil || r != nil {
+	if r, err := at.Open(ctx, a); err != nil || r != nil {
 		if err != nil {
 			return err
 		}

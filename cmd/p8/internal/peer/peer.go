@@ -18,10 +18,12 @@ import (
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/datadir"
+	"github.com/p8-org/p8/cmd/p8/internal/logins"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/signin"
 )
 
 // Elsewhere has the flag that names a running server.
@@ -31,21 +33,34 @@ type Elsewhere struct {
 
 // Server sends requests to a running server with the identity of a user.
 type Server struct {
-	base  *url.URL
-	id    identity.Identity
+	base *url.URL
+	id   identity.Identity
+	// token is sent as it is; without one, grant has the user's login, nil for none.
 	token string
+	grant *signin.Grant
+	http  *http.Client
 	// Patience is the longest that a response may take; [peerTimeout] if 0.
 	Patience time.Duration
 }
 
-// peer returns the server that the flag or P8_SERVER_URL names, nil for none.
-func (e Elsewhere) peer(ctx context.Context, a *command.App) (*Server, error) {
-	text := cmp.Or(e.Server, a.Getenv("P8_SERVER_URL"))
+// Open returns the server that the flag or P8_SERVER_URL names, with the token of the
+// settings or the user's login; nil for none.
+func (e Elsewhere) Open(ctx context.Context, a *command.App) (*Server, error) {
+	cfg, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
+	text := cmp.Or(e.Server, cfg.ServerURL)
 	if text == "" {
 		return nil, nil
 	}
 	// The deployment's own key is not for servers that the user names.
-	return newServer(ctx, text, a.Getenv("P8_SERVER_TOKEN"))
+	return newServer(ctx, cfg, text, "")
+}
+
+// WithToken returns a server that gets a token, and no user.
+func WithToken(base *url.URL, token string) *Server {
+	return &Server{base: base, token: token, http: &http.Client{CheckRedirect: sameServer}}
 }
 
 // owner returns the server that has the data folder if err is a [wiring.InUse], else
@@ -59,16 +74,57 @@ func owner(ctx context.Context, cfg *config.Config, err error) (*Server, error) 
 	if at == "" {
 		return nil, err
 	}
-	return newServer(ctx, at, cmp.Or(cfg.ServerToken, cfg.APIKey))
+	return newServer(ctx, cfg, at, cfg.APIKey)
 }
 
-func newServer(ctx context.Context, text, token string) (*Server, error) {
+// newServer returns a server with the token of the settings, or else the user's login there,
+// or else key.
+func newServer(ctx context.Context, cfg *config.Config, text, key string) (*Server, error) {
 	base, err := datadir.ServerURL(text)
 	if err != nil {
 		return nil, err
 	}
 	id, err := identity.From(ctx)
-	return &Server{base: base, id: id, token: token}, err
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{base: base, id: id, token: cfg.ServerToken, http: &http.Client{CheckRedirect: sameServer}}
+	if s.token != "" {
+		return s, nil
+	}
+	files, login, err := Stored(cfg, base)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the login at %s cannot be used, as %w: `p8 logout %s` forgets it", base, err, base)
+	case login == nil:
+		s.token = key
+		return s, nil
+	case id.UserID != "":
+		return nil, command.Usage("--user cannot be used at %s, where you are signed in: leave it out, or `p8 logout %s` first", base, base)
+	}
+	s.grant = signin.NewGrant(Person(ctx), files, signin.Client(http.DefaultTransport), *login)
+	return s, nil
+}
+
+// sameServer follows no redirect to another server, which would get the token.
+func sameServer(req *http.Request, via []*http.Request) error {
+	if !signin.SameOrigin(req.URL, via[0].URL) {
+		return signin.ErrForeign
+	}
+	return nil
+}
+
+// Person returns a context with whom logins at p8 servers belong to: the user of the data
+// folder, whoever --user names.
+func Person(ctx context.Context) context.Context {
+	return identity.With(ctx, identity.Identity{})
+}
+
+// Stored returns the login at the server at an address, nil for none, and where it is kept.
+func Stored(cfg *config.Config, base *url.URL) (*logins.Files, *signin.Login, error) {
+	files := logins.ForP8(cfg.DataDir, cfg.SecretKey)
+	login, err := files.Login(Person(context.Background()), base.String())
+	return files, login, err
 }
 
 // The bounds of a request to a server.
@@ -88,24 +144,9 @@ func (r *Server) Do(ctx context.Context, method, path string, query url.Values, 
 	}
 	at := r.base.JoinPath(path)
 	at.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, method, at.String(), bytes.NewReader(raw))
+	res, err := r.send(ctx, method, at.String(), raw)
 	if err != nil {
 		return err
-	}
-	for name, value := range map[string]string{
-		identity.HeaderUserID: r.id.UserID, identity.HeaderUserEmail: r.id.Email, identity.HeaderTenantID: r.id.TenantID,
-		"Content-Type": "application/json", identity.HeaderClientID: "cli",
-	} {
-		if value != "" {
-			req.Header.Set(name, value)
-		}
-	}
-	if r.token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.token)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("the server at %s does not answer: start it with `p8 serve`, or name another with --server", r.base.Redacted())
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxPeerBody))
@@ -119,9 +160,67 @@ func (r *Server) Do(ctx context.Context, method, path string, query url.Values, 
 		return fmt.Errorf("the server at %s does not answer as p8 does: check its address", r.base.Redacted())
 	}
 	if res.StatusCode >= http.StatusMultipleChoices {
-		return refusal(r.base, res.StatusCode, answer)
+		err := refusal(r.base, res.StatusCode, answer)
+		if res.StatusCode == http.StatusUnauthorized && r.token == "" {
+			err = fmt.Errorf("%w; sign in with `p8 login %s`, or set P8_SERVER_TOKEN", err, r.base)
+		}
+		return err
 	}
 	return nil
+}
+
+// send sends a request; it renews a refused login once.
+func (r *Server) send(ctx context.Context, method, at string, body []byte) (*http.Response, error) {
+	for again := false; ; again = true {
+		req, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		if err := r.sign(req); err != nil {
+			return nil, r.ended(err)
+		}
+		res, err := r.http.Do(req)
+		switch {
+		case errors.Is(err, signin.ErrForeign):
+			return nil, fmt.Errorf("the server at %s points to another host, which p8 does not follow", r.base.Redacted())
+		case err != nil:
+			return nil, fmt.Errorf("the server at %s does not answer: start it with `p8 serve`, or name another with --server", r.base.Redacted())
+		case res.StatusCode != http.StatusUnauthorized || r.grant == nil || again:
+			return res, nil
+		}
+		res.Body.Close()
+		if err := r.grant.Renew(req); err != nil {
+			return nil, r.ended(err)
+		}
+	}
+}
+
+// sign adds the caller: the token or the login, and the headers that a server without
+// authentication believes.
+func (r *Server) sign(req *http.Request) error {
+	for name, value := range map[string]string{
+		identity.HeaderUserID: r.id.UserID, identity.HeaderUserEmail: r.id.Email, identity.HeaderTenantID: r.id.TenantID,
+		"Content-Type": "application/json", identity.HeaderClientID: "cli",
+	} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	switch {
+	case r.token != "":
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	case r.grant != nil:
+		return r.grant.Sign(req)
+	}
+	return nil
+}
+
+// ended returns the error of a login that gave no token.
+func (r *Server) ended(err error) error {
+	if errors.As(err, new(*signin.EndedError)) {
+		return fmt.Errorf("your login at %s has ended: sign in again with `p8 login %s`", r.base, r.base)
+	}
+	return fmt.Errorf("your login at %s cannot be renewed now, as the identity provider gives no token: try again", r.base)
 }
 
 // refusal returns the error of a problem document.

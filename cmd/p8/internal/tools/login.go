@@ -1,17 +1,15 @@
 package tools
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"os/signal"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/p8-org/p8/cmd/p8/internal/browser"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/tool"
@@ -53,9 +51,13 @@ func (c *Login) Run(a *command.App) error {
 	defer stop()
 	within, cancel := context.WithTimeout(ctx, c.Wait)
 	defer cancel()
+	var pasted <-chan string
+	if c.NoBrowser {
+		pasted = browser.Pasted(within, a.Stdin)
+	}
 	err = s.SignIn(within, server, mcp.SignIn{
-		Port: c.Port, Scopes: strings.Fields(c.Scope),
-		Show: func(address string) { c.show(a, address) }, Pasted: c.pasted(within, a),
+		Port: c.Port, Scopes: strings.Fields(c.Scope), Pasted: pasted,
+		Show: func(address string) { browser.Sign(a, address, c.Open, c.NoBrowser) },
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -69,50 +71,6 @@ func (c *Login) Run(a *command.App) error {
 	}
 	a.Say("signed in to %s: p8 tools logout %s forgets it", c.Server, c.Server)
 	return nil
-}
-
-// show prints the address, which others may read: it holds no secret.
-func (c *Login) show(a *command.App, address string) {
-	a.Say("sign in with a browser, at")
-	a.Say("%s", show.Visible(address))
-	if c.NoBrowser {
-		a.Say("then paste the address to which the browser was sent:")
-	}
-	if c.Open {
-		if err := openBrowser(address); err != nil {
-			a.Say("no browser could be opened: copy the address")
-		}
-	}
-}
-
-// pasted returns the lines of stdin, if the browser is on another machine.
-func (c *Login) pasted(ctx context.Context, a *command.App) <-chan string {
-	if !c.NoBrowser {
-		return nil
-	}
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		for in := bufio.NewScanner(a.Stdin); in.Scan(); {
-			select {
-			case lines <- in.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return lines
-}
-
-// openBrowser starts the browser of this machine.
-func openBrowser(address string) error {
-	switch runtime.GOOS {
-	case "darwin":
-		return exec.Command("open", address).Start()
-	case "windows":
-		return exec.Command("rundll32", "url.dll,FileProtocolHandler", address).Start()
-	}
-	return exec.Command("xdg-open", address).Start()
 }
 
 // Logout is p8 tools logout.

@@ -68,6 +68,7 @@ func Callers(cfg *config.Config, log *slog.Logger) (*auth.Authenticator, error) 
 	return auth.New(auth.Options{
 		Secret: cfg.AuthSecret, KeySets: cfg.AuthKeySets, Algorithms: cfg.AuthAlgorithms,
 		Issuer: cfg.AuthIssuer, Audience: cfg.AuthAudience, Leeway: cfg.AuthSkew, Claims: claims,
+		ClientID: cfg.LoginClientID, Scopes: cfg.LoginScopes,
 		Key: cfg.APIKey, TrustHeaders: cfg.TrustIdentity, Open: true, Logger: log,
 	})
 }

@@ -172,11 +172,14 @@ func (c *chain) identified(next http.Handler) http.Handler {
 	})
 }
 
-// metadata is the address of the metadata of a path that is a protected resource
-// (RFC 9728), "" for other paths.
+// metadata is the address of the metadata of the resource at a path (RFC 9728): /mcp, or
+// the whole server. It is "" if the server names no provider.
 func (c *chain) metadata(r *http.Request) string {
-	if r.URL.Path != "/mcp" || c.Base == nil {
+	switch {
+	case c.Base == nil:
 		return ""
+	case r.URL.Path == "/mcp":
+		return c.Base(r) + auth.MetadataPath + "/mcp"
 	}
-	return c.Base(r) + auth.MetadataPath + "/mcp"
+	return c.Base(r) + auth.MetadataPath
 }
