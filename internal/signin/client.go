@@ -11,6 +11,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 const (
@@ -62,10 +64,10 @@ func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// isLocal reports whether an address is of this machine.
-func isLocal(u *url.URL) bool {
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.Unmap().IsLoopback()
+// reachesHere reports whether a request to a host may reach this machine.
+func reachesHere(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return outbound.IsLoopback(host) || outbound.IsLocalName(host) || err == nil && ip.Unmap().IsUnspecified()
 }
 
 // safe parses an address that a server names. A server elsewhere must not make this
@@ -75,9 +77,9 @@ func safe(text string, local bool) (*url.URL, error) {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "":
 		return nil, fmt.Errorf("%q is no address of a server", plain(text))
-	case isLocal(u) && !local:
+	case reachesHere(u.Hostname()) && !local:
 		return nil, fmt.Errorf("%q is an address of this machine, but the server is elsewhere", plain(text))
-	case u.Scheme == "https", u.Scheme == "http" && isLocal(u):
+	case u.Scheme == "https", u.Scheme == "http" && outbound.IsLoopback(u.Hostname()):
 		return u, nil
 	}
 	return nil, fmt.Errorf("%q is not https, so others could read and change what it says", plain(text))

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 // wellKnown is where a server says how to get a token for it (RFC 9728 §3).
@@ -37,14 +39,15 @@ var (
 
 // FindServer asks the server at an address how to sign in to it.
 func FindServer(ctx context.Context, client *http.Client, base *url.URL) (*Server, error) {
-	if _, err := safe(base.String(), isLocal(base)); err != nil {
+	local := outbound.IsLoopback(base.Hostname())
+	if _, err := safe(base.String(), local); err != nil {
 		return nil, err
 	}
 	at, err := metadataOf(ctx, client, base)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{local: isLocal(base)}
+	s := &Server{local: local}
 	var status statusError
 	switch err := get(ctx, client, at.String(), s); {
 	case errors.As(err, &status) && status < http.StatusInternalServerError:

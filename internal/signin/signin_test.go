@@ -127,6 +127,8 @@ func TestMetadataIsNotTrusted(t *testing.T) {
 		"a provider without TLS":     {page: server + wellKnown, is: server0("http://login.example.com"), want: "is not https"},
 		"a provider here":            {page: server + wellKnown, is: server0("https://localhost:9"), want: "is an address of this machine"},
 		"a provider here, as an IP":  {page: server + wellKnown, is: server0("http://[::ffff:127.0.0.1]:9"), want: "is an address of this machine"},
+		"a provider at any address":  {page: server + wellKnown, is: server0("https://0.0.0.0:9"), want: "is an address of this machine"},
+		"a provider below localhost": {page: server + wellKnown, is: server0("https://x.localhost:9"), want: "is an address of this machine"},
 		"a provider in a file":       {page: server + wellKnown, is: server0("file:///etc/passwd"), want: "no address of a server"},
 		"a provider with a password": {page: server + wellKnown, is: server0("https://a:b@login.example.com"), want: "no address of a server"},
 		"a provider that moved":      {page: provider, is: moves("http://169.254.169.254/latest"), want: "points to another host"},
