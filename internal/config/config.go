@@ -5,6 +5,7 @@
 // deployments (LLM__DEFAULT_MODEL) and of vendors (OPENAI_API_KEY). [Load] takes the
 // first value from a command-line flag, the environment, the file .env and the default.
 // Within each, P8_ names take precedence over aliases. An empty value counts as unset.
+// P8_SOMETHING_FILE names a file with the value of a secret.
 //
 //	c, err := config.Load(config.Options{Environ: os.Environ(), DotEnv: ".env"})
 //
@@ -48,9 +49,9 @@ type Config struct {
 	A2AAgents       []string      `env:"P8_A2A_AGENTS" help:"agents exposed over A2A, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
 	ShutdownTimeout time.Duration `env:"P8_SHUTDOWN_TIMEOUT" envDefault:"30s" help:"how long a stopping server waits for runs before it interrupts them; another server, or the next start, resumes them" want:"a duration such as 30s"`
 
-	APIKey         string        `env:"P8_API_KEY" secret:"true" help:"the deployment's own key: a request with it, as Authorization: Bearer or X-Api-Key, has the rights of an admin; unset means none" want:"a key of 16 or more characters"`
+	APIKey         string        `env:"P8_API_KEY" secret:"true" help:"the deployment's own key: a request with it, as Authorization: Bearer or X-Api-Key, has the rights of an admin; unset means none" want:"a random key of 16 or more characters, such as the output of openssl rand -hex 24"`
 	TrustIdentity  bool          `env:"P8_TRUST_IDENTITY_HEADERS" envDefault:"false" help:"whether X-User-Id, X-User-Email, X-User-Name and X-Tenant-Id count in requests with P8_API_KEY, as those of a gateway that has authenticated its user. Without authentication they count for everybody, as only this machine reaches the server" want:"true or false"`
-	AuthSecret     string        `env:"P8_AUTH_JWT_SECRET" secret:"true" help:"secret of JSON Web Tokens signed with HS256; unset takes none" want:"a secret of 32 or more bytes"`
+	AuthSecret     string        `env:"P8_AUTH_JWT_SECRET" secret:"true" help:"secret of JSON Web Tokens signed with HS256; unset takes none" want:"a random secret of 32 or more bytes, such as the output of openssl rand -hex 32"`
 	AuthKeySets    []string      `env:"P8_AUTH_JWKS_URL" help:"JWKS addresses of the identity provider whose keys sign JSON Web Tokens, separated by commas; unset takes none" want:"https URLs such as https://login.example.com/.well-known/jwks.json"`
 	AuthAlgorithms []string      `env:"P8_AUTH_ALGORITHMS" envDefault:"RS256,ES256,EdDSA" help:"algorithms that the provider's keys may sign with, separated by commas" want:"names such as RS256,ES256,EdDSA"`
 	AuthIssuer     string        `env:"P8_AUTH_ISSUER" help:"issuer (iss) that tokens must have; needed with P8_AUTH_JWKS_URL" want:"the issuer, such as https://login.example.com"`
@@ -91,7 +92,7 @@ type Config struct {
 	AzureAPIVersion  string `env:"P8_AZURE_OPENAI_API_VERSION" alias:"AZURE_OPENAI_API_VERSION,OPENAI_API_VERSION" help:"version of Azure's API, if the endpoint needs one" want:"a version such as 2024-10-21"`
 
 	MCPConfig       string   `env:"P8_MCP_CONFIG" help:"JSON file with mcpServers, as desktop clients use it; unset means none" want:"a JSON file with mcpServers"`
-	SecretKey       string   `env:"P8_SECRET_KEY" secret:"true" help:"text from which the key of stored logins, at MCP servers and at p8 servers, is derived; unset means a key file in the data folder" want:"a long random text"`
+	SecretKey       string   `env:"P8_SECRET_KEY" secret:"true" help:"text from which the key of stored logins, at MCP servers and at p8 servers, is derived; unset means a key file in the data folder" want:"a random text, such as the output of openssl rand -hex 32"`
 	MCPAgents       []string `env:"P8_MCP_AGENTS" help:"agents that the MCP server exposes as tools, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
 	MCPInstructions string   `env:"P8_MCP_INSTRUCTIONS" help:"instructions for MCP clients; unset means a description of p8" want:"a text"`
 	SearchURL       string   `env:"P8_SEARCH_URL" help:"endpoint of web_search: a SearXNG instance, or a server with Tavily's API" want:"an http or https URL such as http://localhost:8080/search"`
@@ -163,7 +164,7 @@ func (c *Config) ProviderEnv(name string) string {
 			continue
 		}
 		e := c.entries[i]
-		source, origin, _ := strings.Cut(e.Origin, " ")
+		source, origin, _ := strings.Cut(strings.TrimSuffix(e.Origin, inFile), " ")
 		switch {
 		case source == "default":
 			return ""

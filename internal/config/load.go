@@ -43,6 +43,9 @@ func Load(o Options) (*Config, error) {
 		return nil, err
 	}
 	fields := declared()
+	if err := errors.Join(readSecrets(fields, environ), readSecrets(fields, file)); err != nil {
+		return nil, err
+	}
 	values, entries := resolve(fields, o.Flags, environ, file)
 
 	c := &Config{fields: fields, entries: entries, unknown: unknown(fields, environ, file), lookup: func(name string) string {
@@ -108,6 +111,9 @@ func (f field) find(flags []Flag, environ, file map[string]string) (value, origi
 		if v := source.vars[f.env]; v != "" {
 			return v, source.name + f.env
 		}
+		if v := source.vars[f.env+inFile]; v != "" && f.mayBeInFile() {
+			return v, source.name + f.env + inFile
+		}
 		// REM and REMLight have a separate variable to disable storage.
 		if f.env == "P8_DATABASE_URL" {
 			for _, name := range []string{"POSTGRES__ENABLED", "POSTGRES_ENABLED"} {
@@ -150,6 +156,9 @@ func unknown(fields []field, sources ...map[string]string) []Unknown {
 		for _, name := range append([]string{f.env}, f.aliases...) {
 			if rest, ok := strings.CutPrefix(name, prefix); ok {
 				known = append(known, rest)
+				if f.mayBeInFile() {
+					known = append(known, rest+inFile)
+				}
 			}
 		}
 	}

@@ -21,7 +21,8 @@ import (
 
 // Doctor is p8 doctor.
 type Doctor struct {
-	JSON bool `help:"Print JSON."`
+	Security bool `help:"Report weak settings, and files that others can read or change, instead of the state of the database."`
+	JSON     bool `help:"Print JSON."`
 }
 
 // doctorTimeout bounds all checks together.
@@ -33,36 +34,41 @@ func (c *Doctor) Run(a *command.App) error {
 	if err != nil {
 		return err
 	}
+	if c.Security {
+		return c.security(a, cfg)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), doctorTimeout)
 	defer cancel()
-	findings := examine(ctx, cfg)
-	ill := 0
-	for _, f := range findings {
-		if !f.OK {
-			ill++
-		}
-	}
-	if c.JSON {
-		if err := show.JSON(a.Stdout, findings); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprintf(a.Stdout, "%s\n", cfg.Database())
-		for _, f := range findings {
-			mark := "ok     "
-			if !f.OK {
-				mark = "MISSING"
-			}
-			fmt.Fprintf(a.Stdout, "  %s  %s: %s\n", mark, f.Name, f.Detail)
-			if f.Mend != "" {
-				fmt.Fprintf(a.Stdout, "           mend: %s\n", f.Mend)
-			}
-		}
-	}
+	ill, err := c.print(a, cfg.Database().String(), "MISSING", examine(ctx, cfg))
 	if ill > 0 {
 		return fmt.Errorf("the database lacks %s", show.Count(ill, "thing"))
 	}
-	return nil
+	return err
+}
+
+// print prints the findings and returns how many are not well.
+func (c *Doctor) print(a *command.App, title, ill string, findings []postgres.Finding) (int, error) {
+	bad := 0
+	for _, f := range findings {
+		if !f.OK {
+			bad++
+		}
+	}
+	if c.JSON {
+		return bad, show.JSON(a.Stdout, findings)
+	}
+	fmt.Fprintln(a.Stdout, title)
+	for _, f := range findings {
+		mark := "ok     "
+		if !f.OK {
+			mark = ill
+		}
+		fmt.Fprintf(a.Stdout, "  %s  %s: %s\n", mark, f.Name, f.Detail)
+		if f.Mend != "" {
+			fmt.Fprintf(a.Stdout, "           mend: %s\n", f.Mend)
+		}
+	}
+	return bad, nil
 }
 
 func examine(ctx context.Context, cfg *config.Config) []postgres.Finding {
