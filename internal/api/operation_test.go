@@ -273,9 +273,9 @@ func TestHugeChunkedBody(t *testing.T) {
 func TestAccessLog(t *testing.T) {
 	s := newServer(t, setup{noStore: true}, scripted.Text("secret answer"))
 	s.do("POST", "/v1/chat/completions?key=secret", `{"messages":[{"role":"user","content":"secret question"}]}`,
-		"Authorization: Bearer secret", "X-Request-Id: r7")
+		"Authorization: Bearer secret", "X-Request-Id: r7", "Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	if got := s.log.String(); strings.Contains(got, "secret") || strings.Count(got, "msg=request") != 1 ||
-		!strings.Contains(got, "method=POST path=/v1/chat/completions status=200") || !strings.Contains(got, "request_id=r7") {
+		!strings.Contains(got, "method=POST path=/v1/chat/completions status=200") || !strings.Contains(got, "request_id=r7 run=") || !strings.Contains(got, "trace_id=4bf92f3577b34da6a3ce929d0e0e4736") {
 		t.Error(got)
 	}
 }

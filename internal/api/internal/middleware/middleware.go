@@ -7,10 +7,12 @@
 package middleware
 
 import (
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +59,8 @@ func New(o Options, next http.Handler) http.Handler {
 }
 
 // logged gives the request an id, the client's own if it is a valid one, and logs one
-// line when the request ends: no body, no header, no query.
+// line when the request ends, with the ids of its run and trace: no body, no other
+// header, no query.
 func (c *chain) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := c.Now()
@@ -71,11 +74,32 @@ func (c *chain) logged(next http.Handler) http.Handler {
 		rec.deadline(time.Time{}) // clear that of the connection's last request
 		ctx := web.WithRequestID(r.Context(), id)
 		next.ServeHTTP(rec, r.WithContext(ctx))
-		c.Logger.LogAttrs(ctx, slog.LevelInfo, "request",
-			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
-			slog.Int64("bytes", rec.bytes), slog.Duration("took", c.Now().Sub(start).Round(time.Microsecond)),
-			slog.String("request_id", id))
+		if !c.Logger.Enabled(ctx, slog.LevelInfo) {
+			return
+		}
+		line := []slog.Attr{slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
+			slog.Int64("bytes", rec.bytes), slog.Duration("took", c.Now().Sub(start).Round(time.Microsecond)), slog.String("request_id", id)}
+		if run := rec.Header().Get(web.HeaderRunID); run != "" {
+			line = append(line, slog.String("run", run))
+		}
+		if trace := traceID(r.Header.Get("Traceparent")); trace != "" {
+			line = append(line, slog.String("trace_id", trace))
+		}
+		c.Logger.LogAttrs(ctx, slog.LevelInfo, "request", line...)
 	})
+}
+
+// traceID returns the trace of a traceparent header (W3C Trace Context, §3.2), "" if it is
+// not one.
+func traceID(parent string) string {
+	parts := strings.SplitN(parent, "-", 4)
+	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 {
+		return ""
+	}
+	if raw, err := hex.DecodeString(parts[1]); err != nil || strings.ToLower(parts[1]) != parts[1] || slices.Max(raw) == 0 {
+		return ""
+	}
+	return parts[1]
 }
 
 // recovered turns a panic into a 500, or cuts the connection if the response has
