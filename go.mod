@@ -14,6 +14,7 @@ require (
 	github.com/goccy/go-yaml v1.19.2 // documents: positions, source snippets, an AST to validate against
 	github.com/google/go-cmp v0.7.0 // tests: differences
 	github.com/google/jsonschema-go v0.4.3 // Go struct → JSON Schema, for typed tools and documents
+	github.com/google/licensecheck v0.3.1 // tests: the licences of what is linked
 	github.com/google/uuid v1.6.0 // ids: UUID5 for people and entities, UUIDv7 for rows
 	github.com/jackc/pgx/v5 v5.12.0 // PostgreSQL: pipelining, binary values, a statement cache
 	github.com/joho/godotenv v1.5.1 // settings from .env
