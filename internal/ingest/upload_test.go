@@ -158,6 +158,14 @@ func TestBadUploads(t *testing.T) {
 			t.Errorf("%s: %v, want %v with %q", c.name, err, c.want, c.says)
 		}
 	}
+	small, err := ingest.New(ingest.Options{Store: ingest.Over(s), Chunking: ingest.Chunking{Target: 16}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = small.Upload(as(t.Context(), "ada"), ingest.Upload{Name: "rows.csv", Reader: strings.NewReader(strings.Repeat("1,2,3,4,5,6,7\n", 55_000))})
+	if !errors.Is(err, ingest.ErrTooLarge) || !strings.Contains(err.Error(), "more than 50000 pieces; split it") {
+		t.Errorf("rows.csv: %v", err)
+	}
 	// The name is never opened: no file of the server is read.
 	if _, err := os.Stat(secret); err != nil {
 		t.Fatal(err)
