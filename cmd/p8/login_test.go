@@ -33,7 +33,7 @@ func signedServer(t *testing.T, provider *harness.OIDC, environ ...string) *http
 		"P8_PUBLIC_URL=" + at, "P8_LOGIN_CLIENT_ID=" + harness.OIDCClient, "P8_MANUAL=false", "P8_AUTH_CLOCK_SKEW=1s",
 	}, environ...)...)
 	p := testParts(t, a, cfg, wiring.Options{})
-	callers, err := wiring.Callers(cfg, p.Log)
+	callers, err := wiring.Callers(cfg, nil, p.Log)
 	if ahead, wrong := time.ParseDuration(a.Getenv("AHEAD")); err == nil && wrong == nil {
 		callers, err = auth.New(auth.Options{
 			KeySets: cfg.AuthKeySets, Issuer: cfg.AuthIssuer, Audience: cfg.AuthAudience, ClientID: cfg.LoginClientID,

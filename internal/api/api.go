@@ -8,6 +8,7 @@
 //     objects, every other one with problem documents (RFC 9457).
 //   - embeddings: OpenAI's POST /embeddings.
 //   - runs: what a run did, and the requests that it makes of its user.
+//   - access: API keys, local users and their logins, and the audit log.
 //   - sessions, documents, knowledge, moments, reminders, dreams: p8's own resources,
 //     which GET /openapi.json describes.
 //
@@ -34,6 +35,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/p8-org/p8/internal/api/internal/access"
 	"github.com/p8-org/p8/internal/api/internal/body"
 	"github.com/p8-org/p8/internal/api/internal/chats"
 	"github.com/p8-org/p8/internal/api/internal/documents"
@@ -77,6 +79,9 @@ type Options struct {
 	Reminders Reminders
 	Dreams    Dreams
 	Jobs      Jobs
+	// Accounts serves /keys, /auth/users and /audit, and with Logins also /auth/login.
+	Accounts Accounts
+	Logins   bool
 	// MCP serves the Model Context Protocol at /mcp, A2A the Agent2Agent protocol at /a2a
 	// and its cards. Both find the caller in the request's context.
 	MCP, A2A http.Handler
@@ -180,7 +185,7 @@ func New(o Options) *Handler {
 		mux.Handle("GET "+auth.MetadataPath+"/mcp", o.Auth.Metadata(base, "/mcp"))
 	}
 	return &Handler{draining: draining, chain: middleware.New(middleware.Options{
-		Identify: o.Auth.Identify, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
+		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
 		Now: o.Now, NewID: o.NewID, Logger: o.Logger,
 	}, mux)}
 }
@@ -209,6 +214,7 @@ func routes(api *rest.API, mux *http.ServeMux, o *Options) {
 	reminders.Routes(api, o.Reminders)
 	dreams.Routes(api, dreams.Options{Catalog: o.Catalog, Dreams: o.Dreams, Jobs: o.Jobs})
 	meRoute(api, o.Auth.Required())
+	access.Routes(api, access.Options{Accounts: o.Accounts, Logins: o.Logins})
 	serverRoutes(api, o.Version, o.Ready)
 	if o.MCP != nil {
 		for _, method := range []string{"POST", "GET", "DELETE"} {

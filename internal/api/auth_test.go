@@ -59,7 +59,7 @@ func TestNoRouteWithoutAToken(t *testing.T) {
 	tried := 0
 	for _, prefix := range []string{"", "/v1", "/api/v1"} {
 		for path, methods := range spec.Paths {
-			if path == "/health" || path == "/ready" {
+			if path == "/health" || path == "/ready" || path == "/auth/login" {
 				continue
 			}
 			for method := range methods {

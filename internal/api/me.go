@@ -17,7 +17,7 @@ type me struct {
 	Role     string  `json:"role"`
 	Email    string  `json:"email,omitempty"`
 	Name     string  `json:"name,omitempty"`
-	// Method is how the caller was verified: token, key, or none.
+	// Method is how the caller was verified: token, key (also a login or P8_API_KEY), or none.
 	Method string `json:"auth_method"`
 	// Expires is when the token does.
 	Expires time.Time `json:"expires_at,omitzero"`
@@ -39,10 +39,10 @@ func meRoute(api *rest.API, verifies bool) {
 				out.Role = string(identity.RoleAdmin) // what a caller without a role may do
 			}
 			switch {
-			case !id.Expires.IsZero():
-				out.Method = "token"
-			case verifies:
+			case id.KeyID != "":
 				out.Method = "key"
+			case verifies:
+				out.Method = "token"
 			}
 			return &rest.Body[me]{Body: out}, nil
 		})

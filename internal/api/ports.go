@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/p8-org/p8/internal/api/internal/access"
 	"github.com/p8-org/p8/internal/api/internal/chats"
 	"github.com/p8-org/p8/internal/api/internal/documents"
 	"github.com/p8-org/p8/internal/api/internal/dreams"
@@ -57,6 +58,8 @@ type (
 	Reminders = reminders.Reminders
 	// Dreams makes moments and dreams. Implemented by *dream.Service.
 	Dreams = dreams.Dreams
+	// Accounts makes keys and logs users in. Implemented by *account.Service.
+	Accounts = access.Accounts
 	// Jobs counts the background work. Implemented by *jobs.Queue.
 	Jobs = dreams.Jobs
 )

@@ -4,6 +4,7 @@
 //
 //   - a JSON Web Token (RFC 7519) of the deployment's identity provider, signed with a
 //     shared secret (HS256) or with a key of its JWKS address;
+//   - an API key, or the token of a login, which the database has ([Keys]);
 //   - the deployment's own key, P8_API_KEY, which a gateway sends. Identity
 //     headers count only with this key, and only if the operator allows them.
 //
@@ -48,6 +49,8 @@ type Options struct {
 	Claims Claims
 	// Key is the deployment's own key, "" for none.
 	Key string
+	// Keys finds the API keys of the database; nil takes none.
+	Keys Keys
 	// TrustHeaders lets the holder of Key name the caller by identity headers.
 	TrustHeaders bool
 	// ClientID is p8's client at the provider and Scopes are the rights to ask for there,
@@ -68,6 +71,7 @@ type Options struct {
 type Authenticator struct {
 	o      Options
 	tokens *verifier
+	keys   *keyring
 	key    [sha256.Size]byte
 }
 
@@ -115,6 +119,9 @@ func New(o Options) (*Authenticator, error) {
 			return nil, err
 		}
 	}
+	if o.Keys != nil {
+		a.keys = newKeyring(&a.o)
+	}
 	return a, nil
 }
 
@@ -122,7 +129,14 @@ func New(o Options) (*Authenticator, error) {
 func Open(trusted bool) *Authenticator { return &Authenticator{o: Options{Open: trusted}} }
 
 // Required reports whether requests need a token.
-func (a *Authenticator) Required() bool { return a.tokens != nil || a.o.Key != "" }
+func (a *Authenticator) Required() bool { return a.tokens != nil || a.keys != nil || a.o.Key != "" }
+
+// Forget makes a change of keys count at once in this process.
+func (a *Authenticator) Forget() {
+	if a.keys != nil {
+		a.keys.forget()
+	}
+}
 
 // Issuer returns the provider that people get tokens from, "" if it is not configured.
 func (a *Authenticator) Issuer() string { return a.o.Issuer }
@@ -140,14 +154,22 @@ func (a *Authenticator) Identify(r *http.Request) (identity.Identity, error) {
 	if a.isKey(token) {
 		return a.ofKey(r)
 	}
-	if a.tokens == nil {
-		return identity.Identity{}, invalid("the key is not this server's")
-	}
-	id, err := a.tokens.verify(r.Context(), token)
+	id, err := a.verify(r.Context(), token)
 	if err != nil {
 		return identity.Identity{}, err
 	}
 	return identity.FromRequest(r.WithContext(identity.With(r.Context(), id)), false)
+}
+
+// verify returns the caller of a key or a JSON Web Token.
+func (a *Authenticator) verify(ctx context.Context, token string) (identity.Identity, error) {
+	switch {
+	case a.keys != nil && looksLikeKey(token):
+		return a.keys.verify(ctx, token)
+	case a.tokens != nil:
+		return a.tokens.verify(ctx, token)
+	}
+	return identity.Identity{}, invalid("the key is not this server's")
 }
 
 func (a *Authenticator) isKey(token string) bool {
@@ -159,14 +181,16 @@ func (a *Authenticator) isKey(token string) bool {
 // headers if headers are trusted, else the deployment itself, which has no user.
 func (a *Authenticator) ofKey(r *http.Request) (identity.Identity, error) {
 	if a.o.TrustHeaders {
-		return identity.FromRequest(r, true)
+		id, err := identity.FromRequest(r, true)
+		id.KeyID = identity.DeploymentKey
+		return id, err
 	}
 	for _, name := range []string{identity.HeaderUserID, identity.HeaderUserEmail, identity.HeaderUserName, identity.HeaderTenantID} {
 		if r.Header.Get(name) != "" {
 			return identity.Identity{}, &Refused{Forbidden: true, Message: "the header " + name + " does not count with this key: leave it out, or set P8_TRUST_IDENTITY_HEADERS=true if a gateway that authenticates sends it"}
 		}
 	}
-	ctx := identity.With(r.Context(), identity.Identity{TenantID: identity.DefaultTenant, Role: identity.RoleAdmin})
+	ctx := identity.With(r.Context(), identity.Identity{TenantID: identity.DefaultTenant, Role: identity.RoleAdmin, KeyID: identity.DeploymentKey})
 	return identity.FromRequest(r.WithContext(ctx), false)
 }
 
@@ -248,26 +272,4 @@ func (a *Authenticator) Metadata(base func(*http.Request) string, path string) h
 			ClientID string   `json:"p8_client_id,omitempty"`
 		}{base(r) + path, []string{a.o.Issuer}, []string{"header"}, "p8", a.o.Scopes, a.o.ClientID})
 	})
-}
-
-type expired struct{}
-
-func (expired) Error() string { return "the token of the request has expired" }
-
-// Expired reports whether a context ended because the caller's token did: the client may
-// still be connected.
-func Expired(ctx context.Context) bool { return context.Cause(ctx) == error(expired{}) }
-
-// Late returns the refusal of a request whose token expired before the answer was ready.
-func Late() *Refused {
-	return invalid("the token expired before the answer was ready; the run goes on: reconnect to it with a new token")
-}
-
-// WithExpiry returns a context that ends when the caller's token does, so that no stream
-// outlives it.
-func WithExpiry(ctx context.Context, id identity.Identity) (context.Context, context.CancelFunc) {
-	if id.Expires.IsZero() {
-		return ctx, func() {}
-	}
-	return context.WithDeadlineCause(ctx, id.Expires, expired{})
 }

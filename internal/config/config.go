@@ -23,7 +23,7 @@ import (
 // Config has the effective settings. Tags: env is the name, alias has other names, help
 // is the documentation, want describes a valid value.
 type Config struct {
-	Host            string        `env:"P8_HOST" alias:"API__HOST" envDefault:"127.0.0.1" help:"address that the server binds; without authentication (P8_AUTH_JWT_SECRET, P8_AUTH_JWKS_URL or P8_API_KEY) only loopback addresses are accepted" want:"a host name or an address such as 127.0.0.1"`
+	Host            string        `env:"P8_HOST" alias:"API__HOST" envDefault:"127.0.0.1" help:"address that the server binds; without authentication (P8_AUTH_KEYS, P8_AUTH_JWT_SECRET, P8_AUTH_JWKS_URL or P8_API_KEY) only loopback addresses are accepted" want:"a host name or an address such as 127.0.0.1"`
 	Port            int           `env:"P8_PORT" alias:"API__PORT" envDefault:"8000" help:"port that the server binds; 0 takes any free one" want:"a number from 0 to 65535"`
 	AllowedHosts    []string      `env:"P8_ALLOWED_HOSTS" help:"host names that a Host header may have besides loopback names; separated by commas" want:"host names separated by commas"`
 	AllowedOrigins  []string      `env:"P8_ALLOWED_ORIGINS" help:"origins that may send requests besides the server's own; separated by commas" want:"origins such as https://app.example.com separated by commas"`
@@ -51,6 +51,8 @@ type Config struct {
 
 	APIKey         string        `env:"P8_API_KEY" secret:"true" help:"the deployment's own key: a request with it, as Authorization: Bearer or X-Api-Key, has the rights of an admin; unset means none" want:"a random key of 16 or more characters, such as the output of openssl rand -hex 24"`
 	TrustIdentity  bool          `env:"P8_TRUST_IDENTITY_HEADERS" envDefault:"false" help:"whether X-User-Id, X-User-Email, X-User-Name and X-Tenant-Id count in requests with P8_API_KEY, as those of a gateway that has authenticated its user. Without authentication they count for everybody, as only this machine reaches the server" want:"true or false"`
+	AuthKeys       bool          `env:"P8_AUTH_KEYS" envDefault:"false" help:"whether requests need a token, and the API keys of p8 keys and the logins of p8 users are such tokens" want:"true or false"`
+	AuditKeep      Span          `env:"P8_AUDIT_KEEP" envDefault:"365d" help:"how long the audit log is kept; 0 keeps it for ever" want:"a duration such as 365d or 720h"`
 	AuthSecret     string        `env:"P8_AUTH_JWT_SECRET" secret:"true" help:"secret of JSON Web Tokens signed with HS256; unset takes none" want:"a random secret of 32 or more bytes, such as the output of openssl rand -hex 32"`
 	AuthKeySets    []string      `env:"P8_AUTH_JWKS_URL" help:"JWKS addresses of the identity provider whose keys sign JSON Web Tokens, separated by commas; unset takes none" want:"https URLs such as https://login.example.com/.well-known/jwks.json"`
 	AuthAlgorithms []string      `env:"P8_AUTH_ALGORITHMS" envDefault:"RS256,ES256,EdDSA" help:"algorithms that the provider's keys may sign with, separated by commas" want:"names such as RS256,ES256,EdDSA"`

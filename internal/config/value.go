@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Bytes is a size; its text is a number with an optional unit: B, KB, MB, GB
@@ -29,5 +30,28 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is not a size", text)
 	}
 	*b = Bytes(n * unit)
+	return nil
+}
+
+// Span is a duration whose text may be in days: "90d", or one such as "36h".
+type Span time.Duration
+
+// UnmarshalText parses "90d", "36h" or "0".
+func (s *Span) UnmarshalText(text []byte) error {
+	const day = 24 * time.Hour
+	given := strings.TrimSpace(string(text))
+	if days, ok := strings.CutSuffix(given, "d"); ok {
+		n, err := strconv.ParseInt(days, 10, 64)
+		if err != nil || n < 0 || n > int64(math.MaxInt64/day) {
+			return fmt.Errorf("%q is not a duration", text)
+		}
+		*s = Span(time.Duration(n) * day)
+		return nil
+	}
+	d, err := time.ParseDuration(given)
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is not a duration", text)
+	}
+	*s = Span(d)
 	return nil
 }

@@ -41,7 +41,7 @@ func (c *Config) Weaknesses() []Weakness {
 
 // Authenticates reports whether p8 verifies who calls the server.
 func (c *Config) Authenticates() bool {
-	return c.APIKey != "" || c.AuthSecret != "" || len(c.AuthKeySets) > 0
+	return c.AuthKeys || c.APIKey != "" || c.AuthSecret != "" || len(c.AuthKeySets) > 0
 }
 
 // judged says whether the settings have a weakness.

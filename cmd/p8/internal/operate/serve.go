@@ -42,11 +42,7 @@ func (c *Serve) Run(a *command.App) error {
 	defer signal.Stop(signals)
 
 	log := a.Logger(cfg)
-	callers, err := wiring.Callers(cfg, log)
-	if err != nil {
-		return err
-	}
-	listener, err := listen(context.Background(), cfg.Host, cfg.Port, callers.Required())
+	listener, err := listen(context.Background(), cfg.Host, cfg.Port, cfg.Authenticates())
 	if err != nil {
 		return err
 	}
@@ -56,6 +52,10 @@ func (c *Serve) Run(a *command.App) error {
 		return err
 	}
 	defer p.Close()
+	callers, err := wiring.Callers(cfg, p.Store, log)
+	if err != nil {
+		return err
+	}
 	if _, err := p.Models.Resolve(p.Choice.Model); err != nil {
 		return fmt.Errorf("the default model cannot be used: %w", err)
 	}
@@ -197,7 +197,7 @@ func listen(ctx context.Context, host string, port int, authenticates bool) (net
 			address = ip // most clients try IPv4 first
 		}
 		if !ip.Unmap().IsLoopback() && !authenticates {
-			return nil, command.Usage("%s is refused, as nothing would verify who sends requests: set P8_AUTH_JWKS_URL, P8_AUTH_JWT_SECRET or P8_API_KEY, or use --host 127.0.0.1", host)
+			return nil, command.Usage("%s is refused, as nothing would verify who sends requests: set P8_AUTH_KEYS, P8_AUTH_JWKS_URL, P8_AUTH_JWT_SECRET or P8_API_KEY, or use --host 127.0.0.1", host)
 		}
 	}
 	network := "tcp6"

@@ -82,7 +82,8 @@ func (b *background) Close() {
 	<-b.done
 }
 
-// cleanUp ends runs that nobody resumed and deletes the logs of old runs.
+// cleanUp ends runs that nobody resumed, and deletes the logs of old runs, ended keys and old
+// audit entries.
 func (p *Parts) cleanUp(ctx context.Context, cfg *config.Config) error {
 	m := p.Store.Maintenance()
 	if err := p.Chat.EndLeft(ctx, m, time.Now().Add(-cfg.RunKeep)); err != nil {
@@ -91,6 +92,16 @@ func (p *Parts) cleanUp(ctx context.Context, cfg *config.Config) error {
 	for n := 1; n > 0; {
 		var err error
 		if n, err = m.PruneRuns(ctx, time.Now().Add(-cfg.RunKeep), int64(cfg.RunKeepBytes)); err != nil {
+			return err
+		}
+	}
+	var audit time.Time
+	if cfg.AuditKeep > 0 {
+		audit = time.Now().Add(-time.Duration(cfg.AuditKeep))
+	}
+	for n := int64(1); n > 0; {
+		var err error
+		if n, err = m.PruneAccess(ctx, audit); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/account"
 	"github.com/p8-org/p8/internal/api"
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/config"
@@ -41,6 +42,7 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		o.Brancher = p.Chat
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()
 		o.Zone = Zone(p.Store, p.Log)
+		o.Accounts, o.Logins = account.New(account.Options{Store: p.Store, Changed: callers.Forget, Logger: p.Log}), cfg.AuthKeys
 	}
 	if p.builder != nil {
 		o.Builder, o.Reminders, o.Dreams, o.Jobs = p.builder, p.reminders, p.dreams, p.Work
@@ -53,7 +55,7 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 
 // Callers returns what verifies callers. Without a setting for it everybody is let in, and
 // identity headers count: such a server binds loopback addresses only.
-func Callers(cfg *config.Config, log *slog.Logger) (*auth.Authenticator, error) {
+func Callers(cfg *config.Config, s *store.Store, log *slog.Logger) (*auth.Authenticator, error) {
 	claims := auth.Claims{
 		User: cfg.AuthUser, Tenant: cfg.AuthTenant, Roles: cfg.AuthRoles,
 		Role: identity.Role(cfg.AuthRole), RoleOf: map[string]identity.Role{}, DefaultTenant: cfg.AuthNoTenant,
@@ -65,8 +67,12 @@ func Callers(cfg *config.Config, log *slog.Logger) (*auth.Authenticator, error) 
 		name, role, _ := strings.Cut(pair, "=")
 		claims.RoleOf[strings.TrimSpace(name)] = identity.Role(strings.TrimSpace(role))
 	}
+	var keys auth.Keys
+	if cfg.AuthKeys {
+		keys = account.Keys{Store: s}
+	}
 	return auth.New(auth.Options{
-		Secret: cfg.AuthSecret, KeySets: cfg.AuthKeySets, Algorithms: cfg.AuthAlgorithms,
+		Keys: keys, Secret: cfg.AuthSecret, KeySets: cfg.AuthKeySets, Algorithms: cfg.AuthAlgorithms,
 		Issuer: cfg.AuthIssuer, Audience: cfg.AuthAudience, Leeway: cfg.AuthSkew, Claims: claims,
 		ClientID: cfg.LoginClientID, Scopes: cfg.LoginScopes,
 		Key: cfg.APIKey, TrustHeaders: cfg.TrustIdentity, Open: true, Logger: log,

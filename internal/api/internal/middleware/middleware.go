@@ -7,9 +7,11 @@
 package middleware
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -27,6 +29,8 @@ import (
 type Options struct {
 	// Identify returns the caller of a request; its error is fit for the client.
 	Identify func(*http.Request) (identity.Identity, error)
+	// Bound returns the context of a request, which ends when the caller's token does.
+	Bound func(*http.Request, identity.Identity) (context.Context, context.CancelFunc)
 	// Hosts are the names, besides those of loopback, that the Host header may have;
 	// "*" is any. Origins are those whose pages may send requests.
 	Hosts, Origins []string
@@ -72,7 +76,7 @@ func (c *chain) logged(next http.Handler) http.Handler {
 		c.secured(w.Header(), r.TLS != nil)
 		rec := &recorder{ResponseWriter: w, timeout: c.WriteTimeout}
 		rec.deadline(time.Time{}) // clear that of the connection's last request
-		ctx := web.WithRequestID(r.Context(), id)
+		ctx := identity.WithOrigin(web.WithRequestID(r.Context(), id), identity.Origin{RequestID: id, Address: address(r)})
 		next.ServeHTTP(rec, r.WithContext(ctx))
 		if !c.Logger.Enabled(ctx, slog.LevelInfo) {
 			return
@@ -100,6 +104,15 @@ func traceID(parent string) string {
 		return ""
 	}
 	return parts[1]
+}
+
+// address is the client's IP address, or the nearest proxy's: a header about it could be anybody's.
+func address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 // recovered turns a panic into a 500, or cuts the connection if the response has
@@ -174,7 +187,7 @@ func (c *chain) rooted(next http.Handler) http.Handler {
 func (c *chain) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/", "/health", "/ready", "/openapi.json", auth.MetadataPath, auth.MetadataPath + "/mcp":
+		case "/", "/health", "/ready", "/openapi.json", "/auth/login", auth.MetadataPath, auth.MetadataPath + "/mcp":
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -190,7 +203,7 @@ func (c *chain) identified(next http.Handler) http.Handler {
 			problem.Write(w, r, p)
 			return
 		}
-		ctx, cancel := auth.WithExpiry(identity.With(r.Context(), id), id)
+		ctx, cancel := c.Bound(r.WithContext(identity.With(r.Context(), id)), id)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
