@@ -9,12 +9,12 @@ import (
 // A small category that lies far from the question is found whole, although the
 // scan of the index gives up long before it.
 func TestFarCategory(t *testing.T) {
-	e := openEngine(t)
+	e := openAt(t, migrated.database(t)+"&hnsw.max_scan_tuples=1000") // 20,000 otherwise
 	ctx := t.Context()
 	if err := e.Write(ctx, func(c store.Conn) error {
 		for _, sql := range []string{
 			`CREATE TEMP TABLE places ON COMMIT DROP AS SELECT i, CASE WHEN i <= 5 THEN 'far' ELSE 'near' END AS category,
-				CASE WHEN i <= 5 THEN -1 ELSE 1 END AS side FROM generate_series(1, 25000) i`,
+				CASE WHEN i <= 5 THEN -1 ELSE 1 END AS side FROM generate_series(1, 2000) i`,
 			`INSERT INTO resources (tenant_id, id, name, category, created_at, updated_at)
 				SELECT 't', 'r' || i, 'r' || i, category, now(), now() FROM places`,
 			`INSERT INTO embeddings (tenant_id, table_name, entity_id, field_name, model, dimensions, content_hash, embedding, created_at)
