@@ -24,8 +24,8 @@ func TestEffectsHappenOnce(t *testing.T) {
 	e.takes = 20 * time.Millisecond
 	random := rand.New(rand.NewPCG(11, uint64(time.Now().UnixNano())))
 	cut, unknown := 0, 0
+	s := p.serve(t)
 	for round := range kills {
-		s := p.serve(t)
 		clients := make([]*client, sessions)
 		var all sync.WaitGroup
 		for i := range clients {
@@ -51,11 +51,11 @@ func TestEffectsHappenOnce(t *testing.T) {
 			unknown += strings.Count(again(t, s, c.run, events, 0).all().show(), `may or may not have been done`)
 			oneStory(t, s, fmt.Sprintf("%d-%d", round, i), c.run)
 		}
-		s.Stop(t)
 		if t.Failed() {
 			t.FailNow()
 		}
 	}
+	s.Stop(t)
 	effects, repeated, same := 0, 0, 0
 	for what, n := range e.made() {
 		effects++

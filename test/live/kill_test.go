@@ -135,8 +135,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	p.options.DataDir = harness.Disk(t)
 	random := rand.New(rand.NewPCG(7, uint64(time.Now().UnixNano())))
 	var cut int
+	s := p.serve(t)
 	for round := range kills {
-		s := p.serve(t)
 		clients := make([]*client, sessions)
 		var all sync.WaitGroup
 		for i := range clients {
@@ -176,12 +176,12 @@ func TestKilledAtAnyMoment(t *testing.T) {
 				t.Errorf("round %d: %s was told to be over, and was called again", round, what)
 			}
 		}
-		if code := s.Stop(t); code != 0 {
-			t.Errorf("round %d: the server ended with %d", round, code)
-		}
 		if t.Failed() {
 			t.FailNow()
 		}
+	}
+	if code := s.Stop(t); code != 0 {
+		t.Errorf("the server ended with %d", code)
 	}
 	t.Logf("%d kills, %d of %d runs were taken up again", kills, cut, kills*sessions)
 	if cut == 0 {
