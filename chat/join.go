@@ -46,13 +46,16 @@ func (s *Service) continued(ctx context.Context, r request) (*Turn, error) {
 	}
 	if len(runs) == 0 {
 		sess, err := s.o.Store.Session(ctx, sessionID)
-		switch isNew := errors.Is(err, store.ErrNotFound) || sess.UserID != r.caller.UserID; {
+		switch isNew := errors.Is(err, store.ErrNotFound) || sess.UserID != r.caller.OwnerOf(sess.ID); {
 		case isNew && len(r.asked.History) > 0:
 			return nil, nil // the client keeps its own history
 		case err != nil && !isNew:
 			return nil, err
 		}
 		return nil, &InputError{"messages", "no run of this session waits for the results of tools; send a message"}
+	}
+	if runs[0].Author != r.caller.Guest() {
+		return nil, errNotYours
 	}
 	choice := r.asked.ToolChoice // not its address: r would be on the heap in every turn
 	return s.resume(ctx, runs[0].ID, r.asked.Results, r.steering(s.o.NewID), &choice)
@@ -68,6 +71,9 @@ func (s *Service) steer(ctx context.Context, r request) (*Turn, error) {
 	if !ok {
 		return nil, nil
 	}
+	if running.caller.UserID != r.caller.UserID {
+		return nil, nil // the tools of the run have another person's rights
+	}
 	t := &running.first
 	run := store.Run{ID: t.RunID, SessionID: t.SessionID}
 	err := s.say(ctx, running.inbox, &run, t.Agent, r.steering(s.o.NewID))
@@ -79,6 +85,9 @@ func (s *Service) steer(ctx context.Context, r request) (*Turn, error) {
 	}
 	return running.turn(running.log.Last()), nil
 }
+
+// errNotYours: the run is another person's turn in a shared session.
+var errNotYours = fmt.Errorf("%w: another person's turn waits for these results, and only that person may send them", store.ErrForbidden)
 
 // steering returns the request's message for a run that exists.
 func (r *request) steering(newID func() string) message {

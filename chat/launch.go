@@ -19,7 +19,7 @@ func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessi
 	detached := context.WithoutCancel(ctx)
 	runCtx, cancel := context.WithCancelCause(detached)
 	c.Cancel = cancel
-	key := sessions.Key{Tenant: caller.TenantID, User: caller.UserID, Session: caller.SessionID}
+	key := sessions.Key{Tenant: caller.TenantID, User: caller.OwnerOf(caller.SessionID), Session: caller.SessionID}
 	if err := s.sessions.Take(ctx, key, c); err != nil {
 		cancel(err)
 		return nil, err

@@ -106,7 +106,7 @@ func (s *Service) SwitchBranch(ctx context.Context, sessionID, messageID string)
 	if err != nil {
 		return err
 	}
-	key := sessions.Key{Tenant: caller.TenantID, User: caller.UserID, Session: sessionID}
+	key := sessions.Key{Tenant: caller.TenantID, User: caller.OwnerOf(sessionID), Session: sessionID}
 	if err := s.runs.sessions.Take(ctx, key, sessions.Claim{RunID: s.o.NewID(), Cancel: func(error) {}}); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (m message) empty() bool { return m.text == "" && len(m.parts) == 0 }
 
 // key names the session.
 func (r request) key() sessions.Key {
-	return sessions.Key{Tenant: r.caller.TenantID, User: r.caller.UserID, Session: r.caller.SessionID}
+	return sessions.Key{Tenant: r.caller.TenantID, User: r.caller.OwnerOf(r.caller.SessionID), Session: r.caller.SessionID}
 }
 
 // check makes the first stage of a turn from a new Request.
@@ -65,6 +65,9 @@ func check(ctx context.Context, req Request, now time.Time) (request, error) {
 	if !caller.MayWrite() {
 		// Without a database, or before its first write, nothing else would refuse it.
 		return request{}, fmt.Errorf("%w: the caller may only read: the token has the role %s", store.ErrForbidden, caller.Role)
+	}
+	if shared := caller.Shared; shared.ID != "" && (caller.SessionID != shared.Session || req.Thread != "" && req.Thread != shared.Session) {
+		return request{}, &InputError{"session_id", "this address is that of one shared session; send its id, or none"}
 	}
 	r := request{
 		asked: req, caller: caller, sessionNamed: caller.SessionID != "", model: cmp.Or(req.Model, caller.DefaultModel), started: now,

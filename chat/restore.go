@@ -54,7 +54,10 @@ func (s *preparer) reread(caller identity.Identity, r *store.Run) (p prepared, a
 		return p, "", fmt.Errorf("chat: read the request of a run: %w", err)
 	}
 	// The store has checked the caller; the rest of the identity is as it was.
-	was.Identity.TenantID, was.Identity.UserID, was.Identity.SessionID = caller.TenantID, caller.UserID, r.SessionID
+	was.Identity.TenantID, was.Identity.SessionID = caller.TenantID, r.SessionID
+	if r.Author == "" { // a guest's turn keeps the guest's rights, whoever resumes it
+		was.Identity.UserID = caller.UserID
+	}
 	req := request{
 		caller: was.Identity, sessionNamed: was.SessionNamed, model: was.Model, runID: r.ID, answerID: r.MessageID, started: r.CreatedAt, resumed: true,
 		asked: Request{

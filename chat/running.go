@@ -9,6 +9,7 @@ import (
 	"github.com/p8-org/p8/chat/internal/recovery"
 	"github.com/p8-org/p8/chat/internal/sessions"
 	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/live"
 )
 
@@ -19,6 +20,8 @@ type running struct {
 	log    *live.Log
 	cancel context.CancelCauseFunc
 	inbox  *sessions.Inbox
+	// caller is whose turn it is.
+	caller identity.Identity
 	// kept reads the rest of the run from the store if another process continues it; nil
 	// if nothing is stored.
 	kept *kept
@@ -33,7 +36,7 @@ type running struct {
 
 func (s *executor) newRunning(b *begun) *running {
 	p := &b.prepared
-	r := &running{log: b.log, cancel: b.cancel, inbox: new(sessions.Inbox), since: s.o.Now()}
+	r := &running{caller: p.caller, log: b.log, cancel: b.cancel, inbox: new(sessions.Inbox), since: s.o.Now()}
 	r.first = Turn{
 		RunID: p.request.runID, SessionID: p.session.stored.ID, MessageID: p.request.answerID, InReplyTo: p.message.id,
 		Agent: p.cast.Name, Model: p.cast.ModelName, Protocol: p.request.asked.Protocol, source: r,

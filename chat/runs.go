@@ -16,7 +16,7 @@ func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r, ok := s.runs.sessions.Of(sessions.Key{Tenant: who.TenantID, User: who.UserID, Session: sessionID}); ok {
+	if r, ok := s.runs.sessions.Of(sessions.Key{Tenant: who.TenantID, User: who.OwnerOf(sessionID), Session: sessionID}); ok {
 		return r.turn(0), nil
 	}
 	if s.o.Store == nil {

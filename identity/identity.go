@@ -52,9 +52,37 @@ type Identity struct {
 	// KeyID is the id of the API key or the login in the request, [DeploymentKey] for
 	// P8_API_KEY, "" for a JSON Web Token and without authentication.
 	KeyID string `json:"-"`
+	// Shared is the session of another user that the request is about; the zero value for the
+	// caller's own sessions. The store fills it, and no header does.
+	Shared Shared `json:"shared,omitzero"`
 	// UserContext is text about the user for the prompt of nested documents, beside
 	// date, time and name.
 	UserContext string `json:"user_context,omitempty"`
+}
+
+// Shared names a session that its owner has shared with the caller.
+type Shared struct {
+	// ID is that of the share.
+	ID      string `json:"id"`
+	Owner   string `json:"owner"`
+	Session string `json:"session"`
+}
+
+// OwnerOf returns the user whose session the caller knows by that id.
+func (id Identity) OwnerOf(session string) string {
+	if id.Shared.ID != "" && id.Shared.Session == session {
+		return id.Shared.Owner
+	}
+	return id.UserID
+}
+
+// Guest returns the user whose turns in a session of another user are marked as theirs, "" for
+// a caller in a session of their own.
+func (id Identity) Guest() string {
+	if id.Shared.ID != "" {
+		return id.UserID
+	}
+	return ""
 }
 
 // Anonymous reports whether there is no user.

@@ -36,7 +36,7 @@ func (d Dialect) onBranches() string {
 // Branches lists the branches of the caller's own session, the newest first, 100 at most. A
 // session that never went back has one.
 func (s *Store) Branches(ctx context.Context, sessionID string) (list []Branch, err error) {
-	err = s.read(ctx, "list branches", func(c Conn, by caller) error {
+	err = s.readIn(ctx, "list branches", sessionID, func(c Conn, by caller) error {
 		t, err := s.readTree(ctx, c, by, storable(sessionID))
 		if err != nil {
 			return err
@@ -52,6 +52,9 @@ func (s *Store) Branches(ctx context.Context, sessionID string) (list []Branch, 
 func (s *Store) SwitchBranch(ctx context.Context, sessionID, messageID string) error {
 	sessionID = storable(sessionID)
 	return s.writing(ctx, "switch branch", func(w *writer) error {
+		if err := w.by.owns(); err != nil {
+			return err
+		}
 		busy, err := one(ctx, w.c, `SELECT 1 FROM runs WHERE tenant_id = $1 AND session_id = $2
 			AND COALESCE(user_id, '') = $3 AND ended_at IS NULL LIMIT 1`, []any{new(int)}, w.by.TenantID, sessionID, w.by.UserID)
 		if err != nil {
@@ -234,7 +237,7 @@ func (q *query) within(spans []span) {
 // or by the one that the client gave it, with its parts, and the number of the message
 // before it, 0 for none.
 func (s *Store) FindMessage(ctx context.Context, sessionID, id string) (m Message, before int64, err error) {
-	err = s.read(ctx, "find message", func(c Conn, by caller) error {
+	err = s.readIn(ctx, "find message", sessionID, func(c Conn, by caller) error {
 		live := s.dialect.onBranches() + ` AND m.deleted_at IS NULL`
 		found, err := one(ctx, c, `SELECT `+messageColumns+partsColumn+live+withoutShares+` AND (m.id = $4 OR m.client_message_id = $4) ORDER BY m.seq DESC LIMIT 1`,
 			m.withParts(), by.TenantID, storable(sessionID), by.UserID, storable(id))

@@ -12,6 +12,8 @@ type caller struct {
 	identity.Identity
 	// user is the user_id column: a string, or nil for anonymous.
 	user any
+	// author is the guest who acts in a session of that user, "" for the user; see caller.in.
+	author string
 }
 
 type manualKey struct{}

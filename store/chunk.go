@@ -179,6 +179,9 @@ func (s *Store) PutSession(ctx context.Context, sess Session) error {
 		return missingFirst(ctx, err)
 	}
 	return s.write(ctx, "store session", func(c Conn, by caller) error {
+		if err := by.owns(); err != nil {
+			return err
+		}
 		to := s.addTo(c, by, sess.ID, s.clock())
 		return to.open(ctx, &sess, nil)
 	})
@@ -189,7 +192,7 @@ func (s *Store) PutSession(ctx context.Context, sess Session) error {
 // may be called more than once. A session that is not there is ErrNotFound.
 func (s *Store) ChangeSession(ctx context.Context, id string, change func(Session) (Session, error)) error {
 	id = storable(id)
-	return s.write(ctx, "change session", func(c Conn, by caller) error {
+	return s.writeIn(ctx, "change session", id, func(c Conn, by caller) error {
 		sess, err := lockSession(ctx, c, s.dialect, by, id)
 		if err != nil {
 			return err

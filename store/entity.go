@@ -41,6 +41,8 @@ type Session struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Match is the place that a search by words found; nil unless Sessions searched.
 	Match *SessionMatch `json:"match,omitempty"`
+	// Share is the caller's share of a session of another user; only SharedSessions sets it.
+	Share *Share `json:"share,omitempty"`
 }
 
 // SessionMatch is the newest message of a session that has the words of a search, or the
@@ -112,8 +114,11 @@ type Message struct {
 	Metadata         json.RawMessage `json:"metadata,omitempty"`
 	// ClientMessageID is the id that the client gave a message of the user, "" for none.
 	// Several messages may have the same: an edited message keeps its id.
-	ClientMessageID string    `json:"client_message_id,omitempty"`
-	CreatedAt       time.Time `json:"created_at"`
+	ClientMessageID string `json:"client_message_id,omitempty"`
+	// Author is the guest in whose turn the row of a shared session was written, "" for the
+	// session's owner. The store sets it.
+	Author    string    `json:"author,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // Schema is a stored document: an agent, an evaluator.

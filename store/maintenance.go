@@ -7,7 +7,7 @@ import (
 
 // Maintenance is the operator's view of the store: across tenants, without a caller.
 // Background jobs and the maintenance commands use it. Code that serves a request must
-// not, except for the readiness probe.
+// not, except for the readiness probe and the links of shared sessions.
 type Maintenance struct{ store *Store }
 
 // Maintenance returns the operator's view.

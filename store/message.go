@@ -9,12 +9,12 @@ import (
 // messageColumns are all columns except the parts.
 const messageColumns = `m.id, m.session_id, m.seq, m.message_type, m.content, m.tool_calls, m.status,
 	m.token_count, m.input_tokens, m.output_tokens, m.cost_usd, m.latency_ms, m.model, m.agent_name, m.agent_path,
-	m.run_id, m.agent_run_id, m.parent_tool_call_id, m.trace_id, m.span_id, m.metadata, m.client_message_id, m.created_at`
+	m.run_id, m.agent_run_id, m.parent_tool_call_id, m.trace_id, m.span_id, m.metadata, m.client_message_id, m.author, m.created_at`
 
 func (m *Message) columns() []any {
 	return []any{&m.ID, &m.SessionID, &m.Seq, &m.Type, &m.Content, &m.ToolCalls, &m.Status,
 		&m.TokenCount, &m.InputTokens, &m.OutputTokens, &m.CostUSD, &m.LatencyMS, &m.Model, &m.AgentName, &m.AgentPath,
-		&m.RunID, &m.AgentRunID, &m.ParentToolCallID, &m.TraceID, &m.SpanID, &m.Metadata, &m.ClientMessageID, &m.CreatedAt}
+		&m.RunID, &m.AgentRunID, &m.ParentToolCallID, &m.TraceID, &m.SpanID, &m.Metadata, &m.ClientMessageID, &m.Author, &m.CreatedAt}
 }
 
 // partsColumn follows messageColumns.
@@ -72,6 +72,10 @@ func (s *Store) Append(ctx context.Context, ms ...*Message) error {
 			for n < len(ms) && ms[n].SessionID == ms[0].SessionID {
 				n++
 			}
+			by, err := by.in(ms[0].SessionID)
+			if err != nil {
+				return err
+			}
 			to := s.addTo(c, by, ms[0].SessionID, now)
 			if err := to.append(ctx, ms[:n]); err != nil {
 				return err
@@ -114,7 +118,7 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	}
 	sessionID = storable(sessionID)
 	var list []Message
-	err := s.read(ctx, "read messages", func(c Conn, by caller) error {
+	err := s.readIn(ctx, "read messages", sessionID, func(c Conn, by caller) error {
 		var count int64
 		if err := c.Later(ctx, Statement{
 			SQL:  countReadable[s.dialect],
@@ -207,9 +211,15 @@ var (
 func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 	var m Message
 	err := s.read(ctx, "read message", func(c Conn, by caller) error {
+		guest := by.guest()
+		by, err := by.in(by.Shared.Session)
+		if err != nil {
+			return err
+		}
 		found, err := one(ctx, c, `SELECT `+messageColumns+partsColumn+` FROM messages m WHERE m.tenant_id = $1 AND m.id = $2
 			AND `+s.dialect.ownerOf(`m.`)+` IN ($3, '') AND m.deleted_at IS NULL`, m.withParts(), by.TenantID, storable(id), by.UserID)
-		if err == nil && !found {
+		if err == nil && (!found || guest && m.SessionID != by.Shared.Session) {
+			m = Message{}
 			err = notFound("message", id)
 		}
 		return err
@@ -220,7 +230,7 @@ func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 // MessageBySeq returns the message of a session with a number, without its parts.
 func (s *Store) MessageBySeq(ctx context.Context, sessionID string, seq int64) (Message, error) {
 	var m Message
-	err := s.read(ctx, "read message", func(c Conn, by caller) error {
+	err := s.readIn(ctx, "read message", sessionID, func(c Conn, by caller) error {
 		found, err := one(ctx, c, `SELECT `+messageColumns+` FROM messages m`+readableMessages[s.dialect]+` AND m.seq = $4`, m.columns(),
 			by.TenantID, storable(sessionID), by.UserID, seq)
 		if err == nil && !found {

@@ -52,6 +52,11 @@ func pageOf[T any](list []T, limit int, at func(*T) (time.Time, string)) (page [
 // beyond adds the condition that rows come after a timeCursor; "" is the beginning of the
 // list. op is < for lists with the newest first, and > for those with the oldest first.
 func (q *query) beyond(cursor, column, op string) error {
+	return q.beyondIn(cursor, column, "id", op)
+}
+
+// beyondIn is beyond for rows with another column for the id.
+func (q *query) beyondIn(cursor, column, id, op string) error {
 	if cursor == "" {
 		return nil
 	}
@@ -63,7 +68,7 @@ func (q *query) beyond(cursor, column, op string) error {
 	if err != nil {
 		return invalidf("the cursor is not one that this list returned")
 	}
-	q.add(` AND (` + column + `, id) ` + op + ` (`).arg(time.UnixMicro(micros).UTC())
+	q.add(` AND (` + column + `, ` + id + `) ` + op + ` (`).arg(time.UnixMicro(micros).UTC())
 	q.add(`, `).arg(parts[1])
 	q.add(`)`)
 	return nil

@@ -88,7 +88,7 @@ func (s *Store) Recall(ctx context.Context, q RecallQuery) (Recalled, error) {
 	q.SessionID, q.ExceptRun = storable(q.SessionID), storable(q.ExceptRun)
 	q.Rows = page(q.Rows, recallRows, mostRecallRows)
 	r := recall{query: q, d: s.dialect, stops: s.dialect == DialectSQLite}
-	err := s.read(ctx, "recall session", func(c Conn, by caller) error {
+	err := s.readIn(ctx, "recall session", q.SessionID, func(c Conn, by caller) error {
 		for _, x := range r.statements(by) {
 			if err := c.Later(ctx, x); err != nil && !errors.Is(err, errEnough) {
 				return err
@@ -150,7 +150,7 @@ func (r *recall) statements(by caller) []Statement {
 	if q.Moments > 0 {
 		list = append(list, r.moments(by))
 	}
-	if q.User && !by.Anonymous() {
+	if q.User && !by.Anonymous() && by.author == "" { // a guest has no part in the owner's profile
 		list = append(list, Statement{SQL: users.byID, Args: []any{by.TenantID, by.UserID}, Each: func(row Row) error {
 			r.User = User{}
 			return new(fields).scan(row, &r.User)

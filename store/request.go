@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,10 +94,10 @@ func countRequests(ctx context.Context, c Conn, tenant, run string, more int64, 
 
 // Request returns a request of the caller's runs.
 func (s *Store) Request(ctx context.Context, id string) (r RunRequest, err error) {
-	err = s.read(ctx, "read request", func(c Conn, by caller) error {
+	err = s.readIn(ctx, "read request", sharedSession(ctx), func(c Conn, by caller) error {
 		found, err := one(ctx, c, `SELECT `+requestColumns+` FROM run_requests`+ownRow, r.columns(), by.TenantID, storable(id), by.user)
-		if err == nil && !found {
-			err = notFound("request", id)
+		if err == nil && (!found || by.author != "" && r.SessionID != by.Shared.Session) {
+			r, err = RunRequest{}, notFound("request", id)
 		}
 		return err
 	})
@@ -107,7 +108,8 @@ func (s *Store) Request(ctx context.Context, id string) (r RunRequest, err error
 // next is the cursor of the next page, "" after the last.
 func (s *Store) Requests(ctx context.Context, f RequestFilter) (list []RunRequest, next string, err error) {
 	limit := page(f.Limit, 50, 500)
-	err = s.read(ctx, "list requests", func(c Conn, by caller) error {
+	f.SessionID = cmp.Or(f.SessionID, sharedSession(ctx))
+	err = s.readIn(ctx, "list requests", f.SessionID, func(c Conn, by caller) error {
 		q := newQuery(`SELECT ` + requestColumns + ` FROM run_requests WHERE tenant_id = `)
 		q.arg(by.TenantID)
 		q.ofSession(by, f.SessionID)
@@ -144,7 +146,7 @@ func (s *Store) Decide(ctx context.Context, id string, d Decision) (r RunRequest
 	if err := d.check(); err != nil {
 		return RunRequest{}, missingFirst(ctx, err)
 	}
-	err = s.write(ctx, "decide request", func(c Conn, by caller) error {
+	err = s.writeIn(ctx, "decide request", sharedSession(ctx), func(c Conn, by caller) error {
 		var run string
 		found, err := one(ctx, c, `SELECT run_id FROM run_requests`+ownRow, []any{&run}, by.TenantID, storable(id), by.user)
 		if err != nil {
@@ -153,15 +155,20 @@ func (s *Store) Decide(ctx context.Context, id string, d Decision) (r RunRequest
 		if !found {
 			return notFound("request", id)
 		}
-		if _, err := lockRun(ctx, c, s.dialect, by, run); errors.Is(err, ErrNotFound) {
+		switch asks, err := lockRun(ctx, c, s.dialect, by, run); {
+		case errors.Is(err, ErrNotFound) && by.author == "":
 			return ErrDecided // DeleteRun deleted the run
-		} else if err != nil {
+		case err != nil:
 			return err
+		case by.author != "" && asks.SessionID != by.Shared.Session:
+			return notFound("request", id)
+		case asks.Author != by.author:
+			return forbiddenf("another person's turn asks this, and only that person may answer: the tools run with that person's rights")
 		}
 		now := s.clock()
 		found, err = one(ctx, c, `UPDATE run_requests SET status = $4, content = $5, comment = $6, decided_by = $7, decided_via = $8, decided_at = $9`+
 			ownRow+` AND status = 'open' AND (expires_at IS NULL OR expires_at > $9) RETURNING `+requestColumns, r.columns(),
-			by.TenantID, id, by.user, d.Status, d.Content, null(d.Comment), by.user, null(d.Via), now)
+			by.TenantID, id, by.user, d.Status, d.Content, null(d.Comment), null(by.person().UserID), null(d.Via), now)
 		if err != nil {
 			return err
 		}
@@ -171,7 +178,7 @@ func (s *Store) Decide(ctx context.Context, id string, d Decision) (r RunRequest
 		if err := countRequests(ctx, c, by.TenantID, run, -1, now); err != nil {
 			return err
 		}
-		return s.audit(ctx, c, by.Identity, AuditApproval, id, d.Status)
+		return s.audit(ctx, c, by.person(), AuditApproval, id, d.Status)
 	})
 	if err != nil {
 		return RunRequest{}, err

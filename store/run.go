@@ -37,6 +37,8 @@ type Run struct {
 	Protocol string `json:"protocol,omitempty"`
 	// ClientID is the kind of client that began the run, from the caller's identity.
 	ClientID string `json:"client_id,omitempty"`
+	// Author is the guest whose turn it is in a shared session, "" for the session's owner.
+	Author string `json:"author,omitempty"`
 	// MessageID is the row of the answer, InReplyTo that of the user's message.
 	MessageID string `json:"message_id,omitempty"`
 	InReplyTo string `json:"in_reply_to,omitempty"`
@@ -153,12 +155,12 @@ const (
 )
 
 // runColumns are a run's, but for its Request, which may be large.
-const runColumns = `tenant_id, id, user_id, session_id, agent_name, model, status, reason, protocol, client_id, message_id, in_reply_to,
+const runColumns = `tenant_id, id, user_id, session_id, agent_name, model, status, reason, protocol, client_id, author, message_id, in_reply_to,
 	last_seq, idempotency_key, key_hash, owner, stop_requested, attempts, restarts,
 	input_tokens, output_tokens, cost_usd, created_at, updated_at, changed_at, ended_at`
 
 func (r *Run) columns() []any {
-	return []any{&r.TenantID, &r.ID, &r.UserID, &r.SessionID, &r.AgentName, &r.Model, &r.Status, &r.Reason, &r.Protocol, &r.ClientID, &r.MessageID, &r.InReplyTo,
+	return []any{&r.TenantID, &r.ID, &r.UserID, &r.SessionID, &r.AgentName, &r.Model, &r.Status, &r.Reason, &r.Protocol, &r.ClientID, &r.Author, &r.MessageID, &r.InReplyTo,
 		&r.LastSeq, &r.Key, &r.KeyHash, &r.Process, &r.StopRequested, &r.Attempts, &r.Restarts,
 		&r.InputTokens, &r.OutputTokens, &r.CostUSD, &r.CreatedAt, &r.UpdatedAt, &r.ChangedAt, &r.EndedAt}
 }

@@ -12,11 +12,17 @@ func (s *Store) BeginRun(ctx context.Context, r RunStart) error {
 	if err := r.check(); err != nil {
 		return missingFirst(ctx, err)
 	}
-	return s.writing(ctx, "begin run", func(w *writer) error {
+	return s.writing(ctx, "begin run", func(w *writer) (err error) {
+		if w.by, err = w.by.in(r.Session.ID); err != nil {
+			return err
+		}
 		if err := w.insertRun(ctx, &r.Run); err != nil {
 			return err
 		}
 		if r.After != nil {
+			if w.by.author != "" {
+				return forbiddenf("only the owner of a shared session may change or repeat what was said: send a new message")
+			}
 			if err := w.goBack(ctx, r.Session.ID, *r.After); err != nil {
 				return err
 			}
@@ -68,10 +74,10 @@ func (w *writer) insertRun(ctx context.Context, r *Run) error {
 	err := w.c.Later(ctx, Statement{
 		SQL: `INSERT INTO runs
 			(tenant_id, id, user_id, session_id, agent_name, model, status, protocol, message_id, in_reply_to,
-			idempotency_key, key_hash, owner, created_at, updated_at, changed_at, client_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $14, $15) ON CONFLICT DO NOTHING RETURNING 1`,
+			idempotency_key, key_hash, owner, created_at, updated_at, changed_at, client_id, author)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $14, $15, $16) ON CONFLICT DO NOTHING RETURNING 1`,
 		Args: []any{w.by.TenantID, r.ID, w.by.user, r.SessionID, null(r.AgentName), null(r.Model), RunRunning, null(r.Protocol),
-			null(r.MessageID), null(r.InReplyTo), null(r.Key), null(r.KeyHash), r.Process, w.now, null(w.by.ClientID)},
+			null(r.MessageID), null(r.InReplyTo), null(w.by.key(r.Key)), null(r.KeyHash), r.Process, w.now, null(w.by.ClientID), null(w.by.author)},
 		Missing: func() error { return w.runRefused(ctx, r) },
 	})
 	if err != nil || len(r.Request) == 0 {

@@ -42,6 +42,9 @@ func (s *Store) PutRunHook(ctx context.Context, h RunHook, now bool) error {
 		return missingFirst(ctx, invalidf("a hook has an id"))
 	}
 	return s.write(ctx, "write run hook", func(c Conn, by caller) error {
+		if err := by.owns(); err != nil {
+			return err
+		}
 		r, err := lockRun(ctx, c, s.dialect, by, h.RunID)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,7 @@ import (
 
 // Run returns a run of the caller. Runs without a user are the anonymous callers'.
 func (s *Store) Run(ctx context.Context, id string) (r Run, err error) {
-	err = s.read(ctx, "read run", func(c Conn, by caller) error {
+	err = s.readRun(ctx, "read run", id, func(c Conn, by caller) error {
 		found, err := one(ctx, c, `SELECT `+runColumns+` FROM runs`+ownRow, r.columns(), by.TenantID, storable(id), by.user)
 		if err == nil && !found {
 			err = notFound("run", id)
@@ -21,7 +22,7 @@ func (s *Store) Run(ctx context.Context, id string) (r Run, err error) {
 
 // RunByKey returns the caller's run with an idempotency key.
 func (s *Store) RunByKey(ctx context.Context, key string) (r Run, err error) {
-	err = s.read(ctx, "read run", func(c Conn, by caller) error {
+	err = s.readIn(ctx, "read run", sharedSession(ctx), func(c Conn, by caller) error {
 		found, err := runByKey(ctx, c, by, key, &r)
 		if err == nil && !found {
 			err = notFound("run of the key", key)
@@ -35,7 +36,7 @@ func runByKey(ctx context.Context, c Conn, by caller, key string, r *Run) (bool,
 	q := newQuery(`SELECT ` + runColumns + ` FROM runs WHERE tenant_id = `)
 	q.arg(by.TenantID)
 	q.owned(by.user)
-	q.add(` AND idempotency_key = `).arg(storable(key))
+	q.add(` AND idempotency_key = `).arg(by.key(storable(key)))
 	return one(ctx, c, q.String(), r.columns(), q.args...)
 }
 
@@ -45,12 +46,13 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) (list []Run, next string,
 	if err := f.check(); err != nil {
 		return nil, "", missingFirst(ctx, err)
 	}
+	f.SessionID = cmp.Or(f.SessionID, sharedSession(ctx))
 	limit := page(f.Limit, 50, 500)
 	column, at := "created_at", func(r *Run) (time.Time, string) { return r.CreatedAt, r.ID }
 	if f.ByChange {
 		column, at = "changed_at", func(r *Run) (time.Time, string) { return r.ChangedAt, r.ID }
 	}
-	err = s.read(ctx, "list runs", func(c Conn, by caller) error {
+	err = s.readIn(ctx, "list runs", f.SessionID, func(c Conn, by caller) error {
 		q := newQuery(`SELECT ` + runColumns + ` FROM runs WHERE tenant_id = `)
 		f.choose(q, by)
 		if err := q.beyond(f.Cursor, column, "<"); err != nil {
@@ -74,7 +76,8 @@ func (s *Store) CountRuns(ctx context.Context, f RunFilter) (n int64, err error)
 	if err := f.check(); err != nil {
 		return 0, missingFirst(ctx, err)
 	}
-	err = s.read(ctx, "count runs", func(c Conn, by caller) error {
+	f.SessionID = cmp.Or(f.SessionID, sharedSession(ctx))
+	err = s.readIn(ctx, "count runs", f.SessionID, func(c Conn, by caller) error {
 		q := newQuery(`SELECT COUNT(*) FROM runs WHERE tenant_id = `)
 		f.choose(q, by)
 		_, err := one(ctx, c, q.String(), []any{&n}, q.args...)
@@ -126,7 +129,7 @@ const (
 // least one piece.
 func (s *Store) RunEvents(ctx context.Context, id string, after int64, most int) (list []RunEvents, err error) {
 	most = page(most, defaultBytes, mostBytes)
-	err = s.read(ctx, "read run events", func(c Conn, by caller) error {
+	err = s.readRun(ctx, "read run events", id, func(c Conn, by caller) error {
 		if err := sees(ctx, c, by, id); err != nil {
 			return err
 		}
@@ -161,7 +164,7 @@ func (s *Store) RunEvents(ctx context.Context, id string, after int64, most int)
 
 // RunJournal returns the journal of a run, oldest first.
 func (s *Store) RunJournal(ctx context.Context, id string) (list []JournalEntry, err error) {
-	err = s.read(ctx, "read run journal", func(c Conn, by caller) error {
+	err = s.readRun(ctx, "read run journal", id, func(c Conn, by caller) error {
 		if err := sees(ctx, c, by, id); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ func (s *Store) ClaimRun(ctx context.Context, id, process string) (r Run, err er
 	if err := checkProcess(process); err != nil {
 		return Run{}, missingFirst(ctx, err)
 	}
-	err = s.write(ctx, "claim run", func(c Conn, by caller) error {
+	err = s.writeRun(ctx, "claim run", id, func(c Conn, by caller) error {
 		now := s.clock()
 		if err := c.Later(ctx, Statement{
 			SQL: `UPDATE runs SET status = 'running', owner = $4, stop_requested = false, updated_at = $5, changed_at = $5, rested_at = NULL,
@@ -52,7 +52,7 @@ func lockRun(ctx context.Context, c Conn, d Dialect, by caller, id string) (r Ru
 // StopRun asks the process of a running run to stop it. It cancels a run that is waiting or
 // interrupted, with its open requests. It returns the run as it is afterwards.
 func (s *Store) StopRun(ctx context.Context, id string) (r Run, err error) {
-	err = s.write(ctx, "stop run", func(c Conn, by caller) error {
+	err = s.writeRun(ctx, "stop run", id, func(c Conn, by caller) error {
 		r, err = lockRun(ctx, c, s.dialect, by, id)
 		switch {
 		case err != nil || runEnded(r.Status):
@@ -75,6 +75,9 @@ func (s *Store) StopRun(ctx context.Context, id string) (r Run, err error) {
 // requests, which record the decisions. A run that has not ended is ErrConflict.
 func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	return s.write(ctx, "delete run", func(c Conn, by caller) error {
+		if err := by.owns(); err != nil {
+			return err
+		}
 		r, err := lockRun(ctx, c, s.dialect, by, id)
 		if err != nil {
 			return err

@@ -91,7 +91,7 @@ func sameJSON(a, b json.RawMessage) bool {
 // Session returns the caller's own session of an id, else the one without a user.
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	var sess Session
-	err := s.read(ctx, "read session", func(c Conn, by caller) error {
+	err := s.readIn(ctx, "read session", id, func(c Conn, by caller) error {
 		found, err := one(ctx, c, `SELECT `+sessionColumns+s.dialect.firstMessage(`sessions`)+` FROM sessions`+s.dialect.readableSession(),
 			append(sess.columns(), &sess.Title), by.TenantID, storable(id), by.UserID)
 		if err == nil && !found {

@@ -7,6 +7,9 @@ import "context"
 // observations, and cancels its runs that have not ended.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	return s.writing(ctx, "delete session", func(w *writer) error {
+		if err := w.by.owns(); err != nil {
+			return err
+		}
 		// Runs are locked before their session, as WriteRun does.
 		if err := w.cancelRuns(ctx, id); err != nil {
 			return err
@@ -25,6 +28,10 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 		}
 		if _, err := w.c.Exec(ctx, `UPDATE messages SET deleted_at = $4 WHERE tenant_id = $1 AND session_id = $2
 			AND `+w.store.dialect.ownerOf(``)+` = $3 AND deleted_at IS NULL`, w.by.TenantID, id, w.by.UserID, w.now); err != nil {
+			return err
+		}
+		if _, err := w.c.Exec(ctx, `DELETE FROM session_shares WHERE tenant_id = $1 AND session_id = $2 AND owner = $3`,
+			w.by.TenantID, storable(id), w.by.UserID); err != nil {
 			return err
 		}
 		if err := w.removeSaid(ctx, id); err != nil {

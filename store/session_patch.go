@@ -24,6 +24,9 @@ type SessionPatch struct {
 func (s *Store) PatchSession(ctx context.Context, id string, p SessionPatch) (Session, error) {
 	var sess Session
 	err := s.write(ctx, "change session", func(c Conn, by caller) (err error) {
+		if err := by.owns(); err != nil {
+			return err
+		}
 		if sess, err = lockSession(ctx, c, s.dialect, by, storable(id)); err != nil {
 			return err
 		}
@@ -83,6 +86,9 @@ func (s *Store) TitleSession(ctx context.Context, id, title string) (titled bool
 	}
 	err = s.write(ctx, "title session", func(c Conn, by caller) error {
 		titled = false
+		if err := by.owns(); err != nil {
+			return err
+		}
 		sess, err := lockSession(ctx, c, s.dialect, by, storable(id))
 		if err != nil || sess.Name != "" {
 			return err

@@ -20,7 +20,10 @@ func (s *Store) BeginTurn(ctx context.Context, sess Session, ms ...*Message) err
 	if err := checkRows(sess.ID, ms); err != nil {
 		return missingFirst(ctx, err)
 	}
-	return s.writing(ctx, "begin turn", func(w *writer) error {
+	return s.writing(ctx, "begin turn", func(w *writer) (err error) {
+		if w.by, err = w.by.in(sess.ID); err != nil {
+			return err
+		}
 		return w.beginTurn(ctx, &sess, ms)
 	})
 }
@@ -39,6 +42,8 @@ func checkRows(session string, ms []*Message) error {
 // beginTurn creates or updates the session and appends messages to it.
 func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message) error {
 	switch {
+	case w.by.author != "": // what the session is remains with its owner
+		sess.Name, sess.Named, sess.Mode = "", false, ""
 	case w.by.IsEval:
 		sess.Mode = ModeEvaluation
 	case sess.Mode == "":
@@ -69,7 +74,7 @@ func (s *Store) FinishTurn(ctx context.Context, m *Message, sessionName string) 
 		return missingFirst(ctx, err)
 	}
 	now := s.clock()
-	return s.write(ctx, "finish turn", func(c Conn, by caller) error {
+	return s.writeIn(ctx, "finish turn", m.SessionID, func(c Conn, by caller) error {
 		to, ms := s.addTo(c, by, m.SessionID, now), []*Message{m}
 		if err := to.touch(ctx, &Session{Name: sessionName}, ms); err != nil {
 			return err

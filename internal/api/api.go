@@ -101,6 +101,12 @@ type Options struct {
 	// X-User-Email and X-User-Name: that is for a server that only its own machine reaches.
 	Auth         *auth.Authenticator
 	TrustHeaders bool
+	// Shares opens shared sessions; nil without a database. ShareLinks opens the links among
+	// them to whoever has one, without a token.
+	Shares     middleware.Shares
+	ShareLinks bool
+	// ShareCheck is how often an open request asks whether its share is over; 2 s when 0.
+	ShareCheck time.Duration
 	// PublicURL is the server's address for clients; "" takes that of the request.
 	PublicURL string
 	// Hosts are the names, besides those of loopback, that the Host header may have,
@@ -185,7 +191,7 @@ func New(o Options) *Handler {
 		mux.Handle("GET "+auth.MetadataPath+"/mcp", o.Auth.Metadata(base, "/mcp"))
 	}
 	return &Handler{draining: draining, chain: middleware.New(middleware.Options{
-		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
+		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Shares: o.Shares, ShareLinks: o.ShareLinks, ShareCheck: o.ShareCheck, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
 		Now: o.Now, NewID: o.NewID, Logger: o.Logger,
 	}, mux)}
 }
@@ -205,7 +211,7 @@ func routes(api *rest.API, mux *http.ServeMux, o *Options) {
 	chats.Routes(api, chats.Options{Chat: o.Chat, Catalog: o.Catalog, Store: o.Store, Models: o.Models, Embeddings: o.Embeddings, Started: started})
 	embeddings.Routes(api, o.Embeddings)
 	runs.Routes(api, runs.Options{Chat: o.Chat, Store: o.Store})
-	sessions.Routes(api, sessions.Options{Chat: o.Chat, Store: o.Store, Timeline: o.Diary, Preview: o.Preview, Brancher: o.Brancher, Builder: o.Builder})
+	sessions.Routes(api, sessions.Options{Chat: o.Chat, Store: o.Store, Timeline: o.Diary, Preview: o.Preview, Brancher: o.Brancher, Builder: o.Builder, PublicURL: o.PublicURL})
 	documents.Routes(api, documents.Options{Catalog: o.Catalog, Store: o.Store, Tools: o.Tools, Started: started})
 	knowledge.Routes(api, knowledge.Options{
 		Engine: o.Knowledge, Asker: o.Asker, Ingest: o.Ingest, Files: o.Files, Recorder: o.Recorder, Pieces: o.Pieces,

@@ -35,9 +35,13 @@ func tokenOf(t *testing.T, tenant, user, role string) string {
 
 func authenticated(t *testing.T, turns ...scripted.Turn) *server {
 	t.Helper()
+	return authenticatedWith(t, setup{knowledge: true}, turns...)
+}
+
+func authenticatedWith(t *testing.T, s setup, turns ...scripted.Turn) *server {
+	t.Helper()
 	callers, err := auth.New(auth.Options{Secret: tokenSecret, Issuer: "https://login.example.com", Now: now, Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
-	s := setup{knowledge: true}
 	s.api.Auth, s.api.TrustHeaders, s.api.PublicURL = callers, true, "https://agents.example.com/"
 	s.api.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := identity.From(r.Context()); err != nil {

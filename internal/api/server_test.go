@@ -20,6 +20,7 @@ import (
 
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api"
 	"github.com/p8-org/p8/internal/ingest"
 	"github.com/p8-org/p8/internal/testkit/database"
@@ -75,6 +76,7 @@ func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 		must(t, err)
 		t.Cleanup(func() { must(t, out.store.Close()) })
 		found.Store, conversations.Store, s.api.Store = out.store, out.store, out.store
+		s.api.Shares = doors{out.store}
 	}
 	out.catalog, err = catalog.New(found)
 	must(t, err)
@@ -104,6 +106,13 @@ func newIngest(t testing.TB, s *store.Store) *ingest.Ingester {
 	in, err := ingest.New(ingest.Options{Store: ingest.Over(s)})
 	must(t, err)
 	return in
+}
+
+// doors opens shared sessions, as the program does.
+type doors struct{ *store.Store }
+
+func (d doors) OpenLink(ctx context.Context, secret string) (identity.Identity, store.Share, error) {
+	return d.Maintenance().OpenLink(ctx, secret)
 }
 
 func now() time.Time { return created }

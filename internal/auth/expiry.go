@@ -21,6 +21,12 @@ func (expired) Error() string { return "the token of the request has expired" }
 // client may still be connected.
 func Expired(ctx context.Context) bool { return context.Cause(ctx) == error(expired{}) }
 
+// WithEnd returns a context that end ends as the expiry of the token would.
+func WithEnd(ctx context.Context) (_ context.Context, end context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return ctx, func() { cancel(expired{}) }
+}
+
 // Late returns the refusal of a request whose token expired before the answer was ready.
 func Late() *Refused {
 	return invalid("the token expired or was revoked before the answer was ready; the run goes on: reconnect to it with a new token")

@@ -33,7 +33,7 @@ func TestTables(t *testing.T) {
 		}
 		switch table.Name {
 		case "messages":
-			want = append(want, "parts TEXT", "owner TEXT", "cut INTEGER", "client_message_id TEXT")
+			want = append(want, "parts TEXT", "owner TEXT", "cut INTEGER", "client_message_id TEXT", "author TEXT")
 		case "sessions":
 			want = append(want, "owner TEXT", "dropped_messages INTEGER", "summary_seq INTEGER", "summary_tokens INTEGER", "chunks INTEGER", "memory_seq INTEGER",
 				"named INTEGER", "archived INTEGER")

@@ -51,5 +51,8 @@ func CallMemory(ctx context.Context, s *store.Store, check func(error)) {
 	_, err = s.Leases().Take(ctx, "x", "p", time.Minute)
 	check(err)
 	check(s.Leases().Release(ctx, "x", "p"))
+	if !caller.Anonymous() {
+		callShares(ctx, s, id, check)
+	}
 	check(s.DeleteSession(ctx, id))
 }

@@ -73,6 +73,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"recall", recall},
 		{"recall moments", recallMoments},
 		{"recall runs", recallRuns},
+		{"shares", shares},
 		{"leases", leases},
 		{"keys", apiKeys},
 		{"keys in bulk", manyKeys},

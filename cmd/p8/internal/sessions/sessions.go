@@ -25,6 +25,9 @@ type Sessions struct {
 	Context  sessionsContextCmd `cmd:"" help:"Show what the next turn of a session would send to the model." example:"p8 sessions context trip --full"`
 	Timeline Timeline           `cmd:"" help:"Show the messages and moments of a session." example:"p8 sessions timeline trip"`
 	Title    sessionsTitleCmd   `cmd:"" help:"Give a session a title." example:"p8 sessions title trip \"A weekend in Rome\""`
+	Share    sessionsShareCmd   `cmd:"" help:"Share a session of yours with a user, or by a link." example:"p8 sessions share trip --with bob@example.com --write"`
+	Shares   sessionsSharesCmd  `cmd:"" help:"List with whom a session is shared, or what others share with you." example:"p8 sessions shares trip"`
+	Unshare  sessionsUnshareCmd `cmd:"" help:"End a share." example:"p8 sessions unshare trip 0199c1f0-1d7c-7e6e-8f1d-2b1f5f7a9c01"`
 	Delete   sessionsDeleteCmd  `cmd:"" help:"Delete a session for good." example:"p8 sessions delete trip"`
 }
 

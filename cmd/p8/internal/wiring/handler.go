@@ -38,6 +38,7 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 	if p.Store != nil {
 		o.Store, o.Files, o.Ready = documents{p.Store, p.Catalog, p.MCP}, p.Store.Files(), p.Store.Maintenance().Check
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest
+		o.Shares, o.ShareLinks = doors{p.Store}, cfg.ShareLinks
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
 		o.Brancher = p.Chat
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()
@@ -51,6 +52,14 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		}
 	}
 	return api.New(o)
+}
+
+// doors opens shared sessions.
+type doors struct{ *store.Store }
+
+// OpenLink opens the session of a link.
+func (d doors) OpenLink(ctx context.Context, secret string) (identity.Identity, store.Share, error) {
+	return d.Maintenance().OpenLink(ctx, secret)
 }
 
 // Callers returns what verifies callers. Without a setting for it everybody is let in, and

@@ -167,7 +167,7 @@ func (p *Parts) enqueue(ctx context.Context, kind, session string, later time.Du
 	if err != nil {
 		return jobs.Receipt{}, err
 	}
-	of := ofSession{id.TenantID, id.UserID, session}
+	of := ofSession{id.TenantID, id.OwnerOf(session), session}
 	key, err := json.Marshal(of)
 	if err != nil {
 		return jobs.Receipt{}, err
@@ -186,8 +186,18 @@ const nowTimeout = 4 * time.Second
 func (p *Parts) momentsNow(ctx context.Context, session string) error {
 	ctx, cancel := context.WithTimeout(ctx, nowTimeout)
 	defer cancel()
-	_, err := p.builder.Build(ctx, session, 0)
+	_, err := p.builder.Build(asOwner(ctx), session, 0)
 	return err
+}
+
+// asOwner returns the context of the owner of the caller's session: its moments and its title
+// are the owner's.
+func asOwner(ctx context.Context) context.Context {
+	id, err := identity.From(ctx)
+	if err != nil || id.Shared.ID == "" {
+		return ctx
+	}
+	return identity.With(ctx, identity.Identity{TenantID: id.TenantID, UserID: id.Shared.Owner, SessionID: id.SessionID})
 }
 
 // buildMoments runs the job.

@@ -47,7 +47,7 @@ func (p *Parts) title(ctx context.Context, serves bool, session string) {
 	} else {
 		ctx, cancel := context.WithTimeout(ctx, nowTimeout)
 		defer cancel()
-		err = p.titles.Write(ctx, session)
+		err = p.titles.Write(asOwner(ctx), session)
 	}
 	if err != nil {
 		p.Log.Warn("a session could not be titled", "session", session, "error", err)

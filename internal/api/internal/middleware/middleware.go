@@ -2,7 +2,7 @@
 //
 // In this order: a request id, the access log and the headers of every response, recovery from
 // panics, CORS, the time for the body, the check of Host, Origin and media type, the limit of
-// the body, the path without its prefix, the caller's identity, the text of bodies that other
+// the body, the address of a share, the path without its prefix, the caller's identity, the text of bodies that other
 // packages read.
 package middleware
 
@@ -31,6 +31,12 @@ type Options struct {
 	Identify func(*http.Request) (identity.Identity, error)
 	// Bound returns the context of a request, which ends when the caller's token does.
 	Bound func(*http.Request, identity.Identity) (context.Context, context.CancelFunc)
+	// Shares opens shared sessions; nil on a server without a database. ShareLinks opens the
+	// links among them to whoever has one, without a token.
+	Shares     Shares
+	ShareLinks bool
+	// ShareCheck is how often an open request asks whether its share is over; 2 s when 0.
+	ShareCheck time.Duration
 	// Hosts are the names, besides those of loopback, that the Host header may have;
 	// "*" is any. Origins are those whose pages may send requests.
 	Hosts, Origins []string
@@ -59,7 +65,7 @@ type chain struct {
 func New(o Options, next http.Handler) http.Handler {
 	c := &chain{Options: o, describe: problem.Describer{Logger: o.Logger}, pages: http.NewCrossOriginProtection(), fixed: newFixed()}
 	c.allow(o.Origins)
-	return c.logged(c.recovered(c.shared(timed(c.guarded(c.bounded(c.rooted(c.identified(c.valid(next)))))))))
+	return c.logged(c.recovered(c.shared(timed(c.guarded(c.bounded(c.opened(c.rooted(c.identified(c.valid(next))))))))))
 }
 
 // logged gives the request an id, the client's own if it is a valid one, and logs one
@@ -81,7 +87,7 @@ func (c *chain) logged(next http.Handler) http.Handler {
 		if !c.Logger.Enabled(ctx, slog.LevelInfo) {
 			return
 		}
-		line := []slog.Attr{slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
+		line := []slog.Attr{slog.String("method", r.Method), slog.String("path", web.LogPath(r.URL.Path)), slog.Int("status", rec.status),
 			slog.Int64("bytes", rec.bytes), slog.Duration("took", c.Now().Sub(start).Round(time.Microsecond)), slog.String("request_id", id)}
 		if run := rec.Header().Get(web.HeaderRunID); run != "" {
 			line = append(line, slog.String("run", run))
@@ -186,13 +192,16 @@ func (c *chain) rooted(next http.Handler) http.Handler {
 // check.
 func (c *chain) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		share, through := r.Context().Value(doorKey{}).(string)
 		switch r.URL.Path {
 		case "/", "/health", "/ready", "/openapi.json", "/auth/login", auth.MetadataPath, auth.MetadataPath + "/mcp":
-			next.ServeHTTP(w, r)
-			return
+			if !through {
+				next.ServeHTTP(w, r)
+				return
+			}
 		}
 		id, err := c.Identify(r)
-		if err != nil {
+		if id, r, err = c.enter(r, id, err); err != nil {
 			p := c.describe.Describe(r.Context(), err)
 			if refused := (*auth.Refused)(nil); errors.As(err, &refused) {
 				p = problem.Refused(refused)
@@ -205,6 +214,11 @@ func (c *chain) identified(next http.Handler) http.Handler {
 		}
 		ctx, cancel := c.Bound(r.WithContext(identity.With(r.Context(), id)), id)
 		defer cancel()
+		if through {
+			var left context.CancelFunc
+			ctx, left = c.watched(ctx, id, share)
+			defer left()
+		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

@@ -171,6 +171,9 @@ func isOpenAI(r *http.Request) bool {
 	if sent, err := url.ParseRequestURI(r.RequestURI); err == nil {
 		path = sent.Path
 	}
+	if _, rest, ok := web.CutShared(path); ok {
+		path = rest
+	}
 	if path == "/v1" || strings.HasPrefix(path, "/v1/") {
 		return true
 	}

@@ -27,6 +27,10 @@ type Store interface {
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 	Message(ctx context.Context, id string) (store.Message, error)
 	Branches(ctx context.Context, sessionID string) ([]store.Branch, error)
+	SharedSessions(ctx context.Context, limit int, cursor string) (page []store.Session, next string, err error)
+	PutShare(ctx context.Context, x *store.Share) error
+	Shares(ctx context.Context, sessionID string) ([]store.Share, error)
+	DeleteShare(ctx context.Context, sessionID, id string) error
 }
 
 // Finder reads one session. Implemented by *store.Store.
@@ -60,6 +64,8 @@ type Options struct {
 	Preview  Previewer
 	Brancher Brancher
 	Builder  Builder
+	// PublicURL is the server's address for clients; "" takes that of the request.
+	PublicURL string
 }
 
 type handlers struct {
@@ -77,6 +83,7 @@ func Routes(api *rest.API, o Options) {
 	rest.Register(api, rest.Resource("get-message", http.MethodGet, "/messages/{id}", "One row of a session", "sessions"), h.showMessage)
 	h.memoryRoutes()
 	h.branchRoutes()
+	h.shareRoutes()
 }
 
 // Own returns a session that the caller may change. A session without a user can be
@@ -87,7 +94,7 @@ func Own(ctx context.Context, find Finder, id string) (store.Session, error) {
 		return store.Session{}, err
 	}
 	s, err := find.Session(ctx, id)
-	if err == nil && s.UserID != who.UserID {
+	if err == nil && s.UserID != who.OwnerOf(s.ID) {
 		err = store.ErrNotFound
 	}
 	return s, err
@@ -100,6 +107,8 @@ type (
 		Agent  string `query:"agent" maxLength:"255" doc:"Only sessions with this last agent."`
 		Query  string `query:"q" maxLength:"500" doc:"Only sessions with all of these words in their title or in one message of yours or of an agent. Each then has a match with an excerpt."`
 		Mode   string `query:"mode" maxLength:"128" doc:"Only sessions of this mode: chat, evaluation, or a client's own from X-Session-Type."`
+
+		Shared string `query:"shared" enum:"with-me" doc:"with-me: the sessions that others have shared with you, each with its share; no other filter counts."`
 
 		Archived   bool `query:"archived" doc:"The archived sessions instead of the others."`
 		Background bool `query:"background" doc:"With sessions of p8's background work, such as dreams. They are left out by default, unless mode asks for them."`
@@ -121,6 +130,13 @@ type (
 func (h *handlers) list(ctx context.Context, in *listSessionsInput) (*rest.List[store.Session], error) {
 	if h.o.Store == nil {
 		return nil, problem.NoStore()
+	}
+	if in.Shared != "" {
+		rows, next, err := h.o.Store.SharedSessions(ctx, in.Limit, in.Cursor)
+		if err != nil {
+			return nil, h.api.About(ctx, "session", err)
+		}
+		return rest.NewList(rows, rest.Query("shared", in.Shared), in.Limit, next), nil
 	}
 	if in.Query != "" && len(store.KeywordTerms(in.Query)) == 0 {
 		return nil, problem.Invalid("q", "q has no word to search for; send words of the title, or of what was said")
@@ -158,7 +174,11 @@ func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[sessi
 	if err != nil {
 		return nil, h.api.About(ctx, "session", err)
 	}
-	return &rest.Body[sessionDetail]{Body: newDetail(s)}, nil
+	out := newDetail(s)
+	if who, err := identity.From(ctx); err != nil || who.Shared.ID != "" {
+		out.Metadata = nil // the owner's, and p8's own
+	}
+	return &rest.Body[sessionDetail]{Body: out}, nil
 }
 
 // message is a row of a session. Its tool fields also stand under REMLight's names.

@@ -47,6 +47,31 @@ func CutPrefix(path string) (prefix, rest string) {
 	return "", path
 }
 
+// sharedRoot begins the address of a shared session.
+const sharedRoot = "/shared/"
+
+// CutShared divides the path of a shared session, "/shared/{share}/rest", with or without a
+// prefix before it.
+func CutShared(path string) (share, rest string, ok bool) {
+	_, path = CutPrefix(path)
+	if path, ok = strings.CutPrefix(path, sharedRoot); !ok {
+		return "", "", false
+	}
+	share, rest, _ = strings.Cut(path, "/")
+	return share, "/" + rest, share != ""
+}
+
+// SharedPath is the path of a share's session.
+func SharedPath(share string) string { return sharedRoot + share }
+
+// LogPath returns a path as the log shows it: the address of a share may be a secret.
+func LogPath(path string) string {
+	if _, rest, ok := CutShared(path); ok {
+		return sharedRoot + "…" + rest
+	}
+	return path
+}
+
 // Path returns a request's path as routes are registered: without a prefix and
 // without a slash at its end.
 func Path(path string) string {
