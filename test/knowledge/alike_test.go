@@ -19,14 +19,22 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestBothEnginesAnswerAlike loads the same knowledge into both engines and asks
-// them every example query there is, in every way that a query can be asked.
-func TestBothEnginesAnswerAlike(t *testing.T) {
+// TestQueries loads the same knowledge into both engines and queries it.
+func TestQueries(t *testing.T) {
 	n := size(t, "P8_TEST_ENTITIES", harness.Count(t, 1000, 10_000))
 	both := places(t)
 	for _, p := range both {
 		p.load(t, n)
 	}
+	t.Run("alike", func(t *testing.T) { answerAlike(t, both, n) })
+	for _, p := range both {
+		t.Run("fuzzed, "+p.name, func(t *testing.T) { fuzzedQueries(t, p) })
+	}
+}
+
+// answerAlike asks both engines every example query there is, in every way that a query can
+// be asked.
+func answerAlike(t *testing.T, both []*place, n int) {
 	queries := append(examples(t), about(n)...)
 	var asked [2]*desk
 	for i, p := range both {

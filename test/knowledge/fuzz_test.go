@@ -25,69 +25,66 @@ const (
 	bound, grace = 2 * time.Second, 3 * time.Second
 )
 
-// TestFuzzedQueries runs random mutations of the examples, always the same ones: no query
-// may panic, fail with an undocumented error, or exceed its bound.
-func TestFuzzedQueries(t *testing.T) {
+// fuzzedQueries runs random mutations of the examples, always the same ones: no query may
+// panic, fail with an undocumented error, or exceed its bound.
+func fuzzedQueries(t *testing.T, p *place) {
 	seconds := size(t, "P8_TEST_SECONDS", harness.Count(t, 1, 10))
 	seeds := append(examples(t), about(1000)...)
-	onBoth(t, func(t *testing.T, p *place) {
-		p.load(t, 1000)
-		s := p.open(t)
-		defer s.Close()
-		engine := rem.New(rem.Options{
-			Knowledge: s, Embedder: offlineModel(t), Hybrid: true, Timeout: bound, Logger: slog.New(slog.DiscardHandler),
-		})
-		var (
-			mu      sync.Mutex
-			kinds   = map[string]int{}
-			slowest time.Duration
-			slow    string
-		)
-		ask := func(i int) {
-			query := mutate(seeds, i)
-			began := time.Now()
-			res, err := engine.Run(as(t, "", ""), query)
-			took := time.Since(began)
-			kind := kindOf(res, err)
-			if kind == "" {
-				t.Errorf("query %d, %q: %v", i, query, err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			kinds[kind]++
-			if took > slowest {
-				slowest, slow = took, query
-			}
-			if took > bound+grace {
-				t.Errorf("query %d, %q: took %s", i, query, took)
-			}
-		}
-		var group sync.WaitGroup
-		queue := make(chan int)
-		for range askers {
-			group.Go(func() {
-				for i := range queue {
-					ask(i)
-				}
-			})
-		}
-		began := time.Now()
-		tick := time.NewTicker(time.Second / rate)
-		defer tick.Stop()
-		n := seconds * rate
-		for i := range n {
-			// A late asker does not wait.
-			if time.Until(began.Add(time.Duration(i)*time.Second/rate)) > 0 {
-				<-tick.C
-			}
-			queue <- i
-		}
-		close(queue)
-		group.Wait()
-		took := time.Since(began)
-		t.Logf("%d queries in %s: %.0f a second; the slowest took %s: %q; %v", n, took.Round(time.Millisecond),
-			float64(n)/took.Seconds(), slowest.Round(time.Millisecond), slow, kinds)
+	s := p.open(t)
+	defer s.Close()
+	engine := rem.New(rem.Options{
+		Knowledge: s, Embedder: offlineModel(t), Hybrid: true, Timeout: bound, Logger: slog.New(slog.DiscardHandler),
 	})
+	var (
+		mu      sync.Mutex
+		kinds   = map[string]int{}
+		slowest time.Duration
+		slow    string
+	)
+	ask := func(i int) {
+		query := mutate(seeds, i)
+		began := time.Now()
+		res, err := engine.Run(as(t, "", ""), query)
+		took := time.Since(began)
+		kind := kindOf(res, err)
+		if kind == "" {
+			t.Errorf("query %d, %q: %v", i, query, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		kinds[kind]++
+		if took > slowest {
+			slowest, slow = took, query
+		}
+		if took > bound+grace {
+			t.Errorf("query %d, %q: took %s", i, query, took)
+		}
+	}
+	var group sync.WaitGroup
+	queue := make(chan int)
+	for range askers {
+		group.Go(func() {
+			for i := range queue {
+				ask(i)
+			}
+		})
+	}
+	began := time.Now()
+	tick := time.NewTicker(time.Second / rate)
+	defer tick.Stop()
+	n := seconds * rate
+	for i := range n {
+		// A late asker does not wait.
+		if time.Until(began.Add(time.Duration(i)*time.Second/rate)) > 0 {
+			<-tick.C
+		}
+		queue <- i
+	}
+	close(queue)
+	group.Wait()
+	took := time.Since(began)
+	t.Logf("%d queries in %s: %.0f a second; the slowest took %s: %q; %v", n, took.Round(time.Millisecond),
+		float64(n)/took.Seconds(), slowest.Round(time.Millisecond), slow, kinds)
 }
 
 // kindOf sorts an answer; "" is an error that no query may have.
