@@ -112,6 +112,8 @@ type SessionFilter struct {
 	// Background includes sessions of background work. They are left out unless Mode asks
 	// for them.
 	Background bool
+	// NoEvaluation leaves out the sessions of evaluations.
+	NoEvaluation bool
 	// Archived lists the archived sessions instead of the others.
 	Archived bool
 	// Words chooses sessions that have all of these words in their title or in one message
@@ -181,6 +183,9 @@ func (f *SessionFilter) query(d Dialect, by caller, columns string) *query {
 		q.add(` AND mode = `).arg(storable(f.Mode))
 	} else if !f.Background {
 		q.add(` AND COALESCE(mode, '') NOT IN ` + backgroundModes)
+	}
+	if f.NoEvaluation {
+		q.add(` AND COALESCE(mode, '') <> '` + ModeEvaluation + `'`)
 	}
 	return q
 }

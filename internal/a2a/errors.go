@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/store"
 )
 
@@ -55,7 +56,10 @@ func wrong(message string) *rpcError { return fail(codeParams, "", message) }
 // errorOf describes a failure for a client.
 func (s *Server) errorOf(err error) *rpcError {
 	var own *rpcError
+	var refused *auth.Refused
 	switch {
+	case errors.As(err, &refused):
+		return fail(codeRequest, "UNAUTHENTICATED", refused.Message)
 	case errors.As(err, &own):
 		return own
 	case errors.Is(err, errNoPush):

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/store"
 )
 
@@ -115,6 +116,8 @@ func (x *exchange) restError(err error) object {
 	switch {
 	case errors.Is(err, errNoAgent), errors.Is(err, errNoRoute), e.Code == codeTaskNotFound:
 		status, name = http.StatusNotFound, "NOT_FOUND"
+	case errors.As(err, new(*auth.Refused)):
+		status, name = http.StatusUnauthorized, "UNAUTHENTICATED"
 	case errors.Is(err, store.ErrForbidden):
 		status, name = http.StatusForbidden, "PERMISSION_DENIED"
 	case errors.Is(err, errTooLarge):

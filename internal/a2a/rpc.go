@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/p8-org/p8/internal/auth"
 )
 
 // request is a JSON-RPC request.
@@ -152,13 +154,19 @@ func params(raw json.RawMessage, into any) error {
 
 // fail answers with an error.
 func (x *exchange) fail(err error) {
+	if auth.Expired(x.ctx) {
+		err = auth.Late()
+	}
 	if x.rest {
 		x.failREST(err)
 		return
 	}
 	status := http.StatusOK
-	if errors.Is(err, errNoAgent) {
+	switch {
+	case errors.Is(err, errNoAgent):
 		status = http.StatusNotFound
+	case auth.Expired(x.ctx):
+		status = http.StatusUnauthorized
 	}
 	writeJSON(x.w, status, response{JSONRPC: "2.0", ID: x.id, Error: x.errorOf(err)})
 }

@@ -10,9 +10,10 @@ import (
 // maxFirst bounds the first phase (p8: ten sessions).
 const maxFirst = 10
 
-// sessions returns the caller's last used sessions, without those of background work.
+// sessions returns the caller's last used sessions, without those of background work and
+// of evaluations, in which nothing happened to the caller.
 func (d *dream) sessions(ctx context.Context, most int) ([]store.Session, error) {
-	list, _, err := d.o.Store.Sessions(ctx, store.SessionFilter{Limit: most})
+	list, _, err := d.o.Store.Sessions(ctx, store.SessionFilter{NoEvaluation: true, Limit: most})
 	return list, err
 }
 

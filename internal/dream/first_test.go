@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/dream"
 	"github.com/p8-org/p8/store"
 )
@@ -59,6 +60,30 @@ func TestFirstPhase(t *testing.T) {
 	must(t, err)
 	if strings.Count(m.Summary, "[Uploaded Resources]") != 1 || !strings.HasSuffix(m.Summary, told+"\n- late-upload: A note.") || len(m.TopicTags) != len(chunks[0].TopicTags) {
 		t.Errorf("%+v", m)
+	}
+}
+
+// TestEvaluationsAreNoMaterial: neither the sessions of evaluations nor the moments that
+// were made in them are dreamt of.
+func TestEvaluationsAreNoMaterial(t *testing.T) {
+	k := onSQLite(t)
+	k.process()
+	ann := as(t.Context(), "ann")
+	who, err := identity.From(ann)
+	must(t, err)
+	who.IsEval = true
+	long := strings.Repeat("We spoke of timetables and of snow. ", 8)
+	k.sayAs(identity.With(ann, who), store.Session{ID: "trial"}, long, long)
+	must(t, k.store.Moments().Put(ann,
+		&store.Moment{Name: "made-in-a-trial", MomentType: "note", SourceSessionID: "trial", Summary: "An invented train."},
+		&store.Moment{Name: "made-in-earnest", MomentType: "note", Summary: "A real train."}))
+	if res := k.dreams(ann, dream.Request{DryRun: true}); !strings.Contains(res.Prompt, "A real train.") || strings.Contains(res.Prompt, "invented") || strings.Contains(res.Prompt, "timetables") {
+		t.Errorf("%+v", res)
+	}
+	k.options.Offline = true
+	k.process()
+	if res := k.dreams(ann, dream.Request{}); res.Phase1.SessionsChecked != 0 {
+		t.Errorf("%+v", res)
 	}
 }
 

@@ -77,12 +77,12 @@ type past struct {
 	begun bool
 	// open is an unfinished window, nil for none.
 	open *window
-	// sessions are the dreaming sessions.
+	// sessions are those whose moments are no material: of dreams, and of evaluations.
 	sessions map[string]bool
 }
 
 const (
-	// maxPast bounds the dreaming sessions that are read.
+	// maxPast bounds the dreaming sessions, and those of evaluations, that are read.
 	maxPast = 100
 	// openFor is how long an unfinished dream may be resumed.
 	openFor = 7 * 24 * time.Hour
@@ -110,6 +110,13 @@ func (d *dream) recall(ctx context.Context) (past, error) {
 				p.open, p.begun = &r.window, true
 			}
 		}
+	}
+	evaluations, _, err := d.o.Store.Sessions(ctx, store.SessionFilter{Mode: store.ModeEvaluation, Limit: maxPast})
+	if err != nil {
+		return p, err
+	}
+	for i := range evaluations {
+		p.sessions[evaluations[i].ID] = true
 	}
 	until := d.window.Until
 	if p.open != nil {

@@ -2,8 +2,8 @@ package mcpserver
 
 import (
 	"context"
-	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -36,10 +36,11 @@ func (s *Server) Handler() http.Handler {
 	options.Stateless = true
 	one, many := sdk.NewStreamableHTTPHandler(get, &options), sdk.NewStreamableHTTPHandler(get, &withSessions)
 
-	// The SDK reads the caller only from a bearer token. This one stands for the
-	// identity that the request's context has.
+	// The SDK reads the caller only from a bearer token. The name of the caller stands in
+	// for it, and its verifier returns the identity of the request's context.
 	known := auth.RequireBearerToken(caller, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
 	served := known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Authorization")
 		w = &writer{ResponseWriter: w, timeout: s.o.WriteTimeout}
 		alone := r.Header.Get("MCP-Protocol-Version") >= stateless
 		begins := alone || r.Header.Get("Mcp-Session-Id") == ""
@@ -56,11 +57,24 @@ func (s *Server) Handler() http.Handler {
 		}
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, err := identity.From(r.Context())
+		if err != nil {
+			s.o.Logger.ErrorContext(r.Context(), "an MCP request has no caller", "error", err)
+			http.Error(w, "something went wrong on the server; its log says what", http.StatusInternalServerError)
+			return
+		}
+		// What the SDK and its sessions keep of a request has no token of the caller.
 		known := *r
 		known.Header = r.Header.Clone()
-		known.Header.Set("Authorization", "Bearer p8")
+		known.Header.Del("X-Api-Key")
+		known.Header.Set("Authorization", "Bearer "+principal(id))
 		served.ServeHTTP(w, &known)
 	})
+}
+
+// principal names the caller: a session belongs to the principal who began it.
+func principal(id identity.Identity) string {
+	return url.QueryEscape(id.TenantID) + "/" + url.QueryEscape(id.UserID)
 }
 
 // caller returns the identity of the request, in the SDK's form.
@@ -69,10 +83,7 @@ func caller(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, er
 	if err != nil {
 		return nil, err
 	}
-	return &auth.TokenInfo{
-		UserID: fmt.Sprintf("%q %q", id.TenantID, id.UserID),
-		Extra:  map[string]any{identityKey: id},
-	}, nil
+	return &auth.TokenInfo{UserID: principal(id), Expiration: id.Expires, Extra: map[string]any{identityKey: id}}, nil
 }
 
 // full reports whether the limit of sessions is reached.

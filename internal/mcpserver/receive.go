@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -49,11 +50,13 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 // context returns that of one request: it has the caller, and ends when the server
-// closes. Tool calls have timeouts of their own.
+// closes or the caller's token expires, which in a session may outlive its HTTP request.
+// Tool calls have timeouts of their own.
 func (s *Server) context(ctx context.Context, method string, req sdk.Request) (context.Context, func()) {
+	expire := func() {}
 	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
 		if id, ok := extra.TokenInfo.Extra[identityKey].(identity.Identity); ok {
-			ctx = identity.With(ctx, id)
+			ctx, expire = auth.WithExpiry(identity.With(ctx, id), id)
 		}
 	}
 	var cancel context.CancelFunc
@@ -63,7 +66,7 @@ func (s *Server) context(ctx context.Context, method string, req sdk.Request) (c
 		ctx, cancel = context.WithTimeout(ctx, s.o.ToolTimeout)
 	}
 	stop := context.AfterFunc(s.closing, cancel)
-	return ctx, func() { stop(); cancel() }
+	return ctx, func() { stop(); cancel(); expire() }
 }
 
 // refused makes an error fit for a client: a *tool.Error unchanged; any other one is

@@ -57,6 +57,13 @@ func turn(t *testing.T, open Open) {
 	eval := identity.With(t.Context(), identity.Identity{TenantID: "t", UserID: "u", IsEval: true})
 	begin(t, s, eval, "e", "x")
 	wantEqual(t, "mode", get[store.Session](t)(s.Session(ctx, "e")).Mode, store.ModeEvaluation)
+	for ids, f := range map[string]store.SessionFilter{"[e s]": {}, "[s]": {NoEvaluation: true}, "[e]": {Mode: store.ModeEvaluation}} {
+		var got []string
+		for _, sess := range get2[store.Session](t)(s.Sessions(ctx, f)) {
+			got = append(got, sess.ID)
+		}
+		wantEqual(t, fmt.Sprintf("sessions of %+v", f), fmt.Sprint(got), ids)
+	}
 }
 
 func sessions(t *testing.T, open Open) {
