@@ -37,17 +37,23 @@ var (
 	ErrNoProvider = errors.New("the server names no provider at which people sign in")
 )
 
+// CheckServer refuses a server to which nobody should send a password or a token: others
+// could read it on the way.
+func CheckServer(base *url.URL) error {
+	_, err := safe(base.String(), outbound.IsLoopback(base.Hostname()))
+	return err
+}
+
 // FindServer asks the server at an address how to sign in to it.
 func FindServer(ctx context.Context, client *http.Client, base *url.URL) (*Server, error) {
-	local := outbound.IsLoopback(base.Hostname())
-	if _, err := safe(base.String(), local); err != nil {
+	if err := CheckServer(base); err != nil {
 		return nil, err
 	}
 	at, err := metadataOf(ctx, client, base)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{local: local}
+	s := &Server{local: outbound.IsLoopback(base.Hostname())}
 	var status statusError
 	switch err := get(ctx, client, at.String(), s); {
 	case errors.As(err, &status) && status < http.StatusInternalServerError:

@@ -5,6 +5,7 @@ package account
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -45,6 +46,9 @@ func (s at) find(a *command.App) (*config.Config, *url.URL, error) {
 type Login struct {
 	at
 	Device    bool          `help:"Sign in with a browser of any machine: prints an address and a code."`
+	Password  bool          `help:"Sign in with the password of a user of the server (p8 users)."`
+	Email     string        `help:"The user's e-mail address, for --password." placeholder:"ADDRESS"`
+	Tenant    string        `help:"The user's tenant, for --password, if the address is known in several."`
 	NoBrowser bool          `help:"The browser is on another machine: read the address to which it was sent from stdin."`
 	Port      int           `help:"Port of this machine to which the browser is sent; 0 takes any free one." default:"0"`
 	Wait      time.Duration `help:"How long to wait for you (${default})." default:"5m"`
@@ -54,8 +58,12 @@ type Login struct {
 // Run signs the user in, checks that the server takes the token, and stores the login.
 func (c *Login) Run(a *command.App) error {
 	switch {
-	case c.Device && c.NoBrowser:
-		return command.Usage("--device and --no-browser cannot be used together")
+	case c.Device && c.NoBrowser, c.Password && (c.Device || c.NoBrowser):
+		return command.Usage("give one of --device, --password and --no-browser")
+	case c.Password && c.Email == "":
+		return command.Usage("--password needs --email, your e-mail address")
+	case !c.Password && c.Email+c.Tenant != "":
+		return command.Usage("--email and --tenant need --password: otherwise the identity provider says who you are")
 	case c.Port < 0 || c.Port > 65535:
 		return command.Usage("--port is %d: give a number from 0 to 65535", c.Port)
 	case c.Wait <= 0:
@@ -69,7 +77,11 @@ func (c *Login) Run(a *command.App) error {
 	defer stop()
 	within, cancel := context.WithTimeout(ctx, c.Wait)
 	defer cancel()
-	login, err := c.signIn(within, a, cfg, base)
+	signIn := c.signIn
+	if c.Password {
+		signIn = c.withPassword
+	}
+	login, err := signIn(within, a, cfg, base)
 	switch {
 	case ctx.Err() != nil:
 		return command.Fail(command.ExitInterrupted, errors.New("stopped"))
@@ -80,7 +92,7 @@ func (c *Login) Run(a *command.App) error {
 	}
 	var me Me
 	if err := peer.WithToken(base, login.Access).Do(ctx, http.MethodGet, "/me", nil, nil, &me); err != nil {
-		return errors.Join(errors.New("the identity provider gave a token that the server does not take, so it was not stored"), err)
+		return fmt.Errorf("the server does not take the token, so it was not stored: %w", err)
 	}
 	files, _, _ := peer.Stored(cfg, base) // a login that cannot be read is replaced
 	if err := files.PutLogin(peer.Person(ctx), login); err != nil {

@@ -56,7 +56,11 @@ func (c *Logout) Run(a *command.App) error {
 	case !found:
 		return errors.New("you are not signed in to " + base.String())
 	}
-	if login != nil {
+	switch {
+	case login == nil:
+	case login.TokenURL == "": // of the server itself; it may be over already
+		_ = peer.WithToken(base, login.Access).Do(ctx, http.MethodPost, "/auth/logout", nil, nil, nil)
+	default:
 		signin.Revoke(ctx, signin.Client(http.DefaultTransport), login)
 	}
 	if c.JSON {

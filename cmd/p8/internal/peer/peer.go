@@ -38,6 +38,8 @@ type Server struct {
 	// token is sent as it is; without one, grant has the user's login, nil for none.
 	token string
 	grant *signin.Grant
+	// hints: a refusal also says how to sign in.
+	hints bool
 	http  *http.Client
 	// Patience is the longest that a response may take; [peerTimeout] if 0.
 	Patience time.Duration
@@ -58,7 +60,7 @@ func (e Elsewhere) Open(ctx context.Context, a *command.App) (*Server, error) {
 	return newServer(ctx, cfg, text, "")
 }
 
-// WithToken returns a server that gets a token, and no user.
+// WithToken returns a server that gets a token, "" for none, and no user.
 func WithToken(base *url.URL, token string) *Server {
 	return &Server{base: base, token: token, http: &http.Client{CheckRedirect: sameServer}}
 }
@@ -88,7 +90,7 @@ func newServer(ctx context.Context, cfg *config.Config, text, key string) (*Serv
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{base: base, id: id, token: cfg.ServerToken, http: &http.Client{CheckRedirect: sameServer}}
+	s := &Server{base: base, id: id, token: cfg.ServerToken, hints: cfg.ServerToken == "", http: &http.Client{CheckRedirect: sameServer}}
 	if s.token != "" {
 		return s, nil
 	}
@@ -161,7 +163,7 @@ func (r *Server) Do(ctx context.Context, method, path string, query url.Values, 
 	}
 	if res.StatusCode >= http.StatusMultipleChoices {
 		err := refusal(r.base, res.StatusCode, answer)
-		if res.StatusCode == http.StatusUnauthorized && r.token == "" {
+		if res.StatusCode == http.StatusUnauthorized && r.hints {
 			err = fmt.Errorf("%w; sign in with `p8 login %s`, or set P8_SERVER_TOKEN", err, r.base)
 		}
 		return err

@@ -18,6 +18,12 @@ func Raw(f *os.File) (restore func(), err error) {
 	return func() { _ = term.Restore(int(f.Fd()), old) }, nil
 }
 
+// Password reads a line from a terminal without showing it.
+func Password(f *os.File) (string, error) {
+	text, err := term.ReadPassword(int(f.Fd()))
+	return string(text), err
+}
+
 // SizeOf returns the size of a terminal, 80 by 24 if it is unknown.
 func SizeOf(f *os.File) Size {
 	return func() (columns, rows int) {
@@ -27,6 +33,16 @@ func SizeOf(f *os.File) Size {
 		}
 		return columns, rows
 	}
+}
+
+// Keep returns a function that puts the terminal back into the state that it has now, for a
+// read that is given up.
+func Keep(f *os.File) (restore func()) {
+	state, err := term.GetState(int(f.Fd()))
+	if err != nil {
+		return func() {}
+	}
+	return func() { _ = term.Restore(int(f.Fd()), state) }
 }
 
 // Returns writes "\n" as "\r\n", for a raw terminal.
