@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -138,4 +140,15 @@ func (x *exchange) failREST(err error) {
 	o := x.restError(err)
 	// Not mediaType: the Go client reads no error of another type.
 	writeJSON(x.w, o["error"].(object)["code"].(int), o)
+}
+
+// Operations returns the routes of the HTTP+JSON binding below an agent's address, and the
+// methods of JSON-RPC, for tests that must not forget any.
+func Operations() []string {
+	all := slices.Collect(maps.Keys(rests))
+	for old, now := range legacy {
+		all = append(all, old, now)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

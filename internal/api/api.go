@@ -169,6 +169,7 @@ func (o *Options) setDefaults() {
 // Handler is p8's HTTP interface.
 type Handler struct {
 	chain http.Handler
+	mux   *rest.Mux
 	// draining is closed by Drain.
 	draining chan struct{}
 	drain    sync.Once
@@ -178,7 +179,7 @@ type Handler struct {
 func New(o Options) *Handler {
 	o.setDefaults()
 	limits := body.Limits{JSON: o.MaxBody, Upload: o.MaxUpload}
-	mux, draining := http.NewServeMux(), make(chan struct{})
+	mux, draining := &rest.Mux{}, make(chan struct{})
 	api := rest.New(rest.Options{
 		Mux: mux, Version: o.Version, Stored: o.Store != nil, Limits: limits, Draining: draining, Now: o.Now, Logger: o.Logger,
 		Stream: stream.SSEOptions{Heartbeat: o.Heartbeat, WriteTimeout: o.WriteTimeout},
@@ -190,7 +191,7 @@ func New(o Options) *Handler {
 		mux.Handle("GET "+auth.MetadataPath, o.Auth.Metadata(base, ""))
 		mux.Handle("GET "+auth.MetadataPath+"/mcp", o.Auth.Metadata(base, "/mcp"))
 	}
-	return &Handler{draining: draining, chain: middleware.New(middleware.Options{
+	return &Handler{mux: mux, draining: draining, chain: middleware.New(middleware.Options{
 		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Shares: o.Shares, ShareLinks: o.ShareLinks, ShareCheck: o.ShareCheck, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
 		Now: o.Now, NewID: o.NewID, Logger: o.Logger,
 	}, mux)}
@@ -199,6 +200,9 @@ func New(o Options) *Handler {
 // ServeHTTP answers a request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.chain.ServeHTTP(w, r) }
 
+// Routes returns the patterns of all routes, for tests that must not forget any.
+func (h *Handler) Routes() []string { return h.mux.Patterns() }
+
 // Drain refuses new turns and makes /ready fail, so that a load balancer sends its
 // requests elsewhere. Streams of runs continue to the end of the run; streams of
 // notifications, which have no end, are closed.
@@ -206,7 +210,7 @@ func (h *Handler) Drain() {
 	h.drain.Do(func() { close(h.draining) })
 }
 
-func routes(api *rest.API, mux *http.ServeMux, o *Options) {
+func routes(api *rest.API, mux *rest.Mux, o *Options) {
 	started := o.Now()
 	chats.Routes(api, chats.Options{Chat: o.Chat, Catalog: o.Catalog, Store: o.Store, Models: o.Models, Embeddings: o.Embeddings, Started: started})
 	embeddings.Routes(api, o.Embeddings)

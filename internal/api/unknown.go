@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/internal/api/internal/problem"
+	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/web"
 )
 
 // unknown answers requests without a route: 405 with the path's methods, or 404.
-func unknown(mux *http.ServeMux, version string) http.HandlerFunc {
+func unknown(mux *rest.Mux, version string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 			index(w, version)
@@ -32,12 +33,12 @@ func unknown(mux *http.ServeMux, version string) http.HandlerFunc {
 }
 
 // methods returns the methods that the request's path takes.
-func methods(mux *http.ServeMux, r *http.Request) []string {
+func methods(mux *rest.Mux, r *http.Request) []string {
 	var allowed []string
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		probe := *r
 		probe.Method = m
-		if _, pattern := mux.Handler(&probe); pattern != "/" && pattern != "" {
+		if pattern := mux.Pattern(&probe); pattern != "/" && pattern != "" {
 			allowed = append(allowed, m)
 		}
 	}

@@ -29,7 +29,7 @@ type output struct {
 }
 
 func TestRegister(t *testing.T) {
-	mux := http.NewServeMux()
+	mux := &Mux{}
 	api := New(Options{Mux: mux, Logger: slog.New(slog.DiscardHandler)})
 	var got input
 	var answer *output

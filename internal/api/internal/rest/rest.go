@@ -25,7 +25,7 @@ import (
 
 // Options are what all routes share.
 type Options struct {
-	Mux     *http.ServeMux
+	Mux     *Mux
 	Version string
 	// Stored is false for a server without a database.
 	Stored bool
@@ -52,7 +52,7 @@ type API struct {
 	Draining <-chan struct{}
 
 	stored  bool
-	mux     *http.ServeMux
+	mux     *Mux
 	openAPI *huma.OpenAPI
 }
 

@@ -1,0 +1,16 @@
+package probe
+
+// places are where a person's canaries are.
+var places = []string{
+	"message", "session", "state", "document", "helper", "file", "web", "ontology", "resource", "feedback", "hook",
+	"moment", "saved", "reminder", "alarm", "profile", "approval", "live", "client", "key", "audited", "account",
+}
+
+// admins are the places that an admin of the tenant reads, too.
+var admins = map[string]bool{"key": true, "audited": true, "account": true}
+
+// tenants are the places whose rows without a user the whole tenant reads.
+var tenants = map[string]bool{
+	"message": true, "session": true, "state": true, "document": true, "helper": true, "file": true, "web": true, "ontology": true,
+	"resource": true, "approval": true, "live": true, "hook": true, "client": true,
+}
