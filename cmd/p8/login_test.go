@@ -158,7 +158,7 @@ func TestSignIn(t *testing.T) {
 		if code, out, errs := ann.does(`x^`, nil, "runs", "list", "--json"); code != 0 || !strings.Contains(out, "[]") {
 			t.Error(out, errs)
 		}
-		if code, _, errs := ann.does(`x^`, nil, "runs", "list", "--user", "eve"); code != 2 || !strings.Contains(errs, "--user cannot be used") {
+		if code, _, errs := ann.does(`x^`, nil, "runs", "list", "--user", "eve"); code != 2 || !strings.Contains(errs, "--user and --tenant cannot be used") {
 			t.Error(code, errs)
 		}
 		if err := os.WriteFile(".env", []byte("P8_SERVER_TOKEN=nonsense\nP8_SERVER_URL="+server.URL+"\n"), 0o600); err != nil {

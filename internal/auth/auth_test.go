@@ -174,6 +174,8 @@ func TestTokens(t *testing.T) {
 		{"EdDSA", sign(t, jose.EdDSA, ed, claims()), ""},
 		{"without a key id", sign(t, jose.RS256, rs.Key, claims()), ""},
 		{"several audiences", sign(t, jose.RS256, rs, claims("aud", []string{"x", audience})), ""},
+		{"for the MCP endpoint", sign(t, jose.RS256, rs, claims("aud", audience+"/mcp")), ""},
+		{"for a path beside it", sign(t, jose.RS256, rs, claims("aud", audience+"/mcp2")), "audience"},
 		{"expired a moment ago", sign(t, jose.RS256, rs, claims("exp", now.Add(-20*time.Second).Unix())), ""},
 
 		{"no algorithm", unsigned(`{"alg":"none"}`, claims()), "algorithm"},

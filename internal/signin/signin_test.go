@@ -235,6 +235,45 @@ func TestBrowse(t *testing.T) {
 	}
 }
 
+// Without a client of its own, p8 registers one (RFC 7591), for this redirect only.
+func TestBrowseRegisters(t *testing.T) {
+	for name, c := range map[string]struct{ answer, client, want string }{
+		"good":      {answer: `{"client_id":"made","token_endpoint_auth_method":"none"}`, client: "made"},
+		"refused":   {want: "does not register p8"},
+		"no client": {answer: `{"client_id":""}`, want: "does not register p8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, asked := good(), map[string]any{}
+			n.pages[server+wellKnown] = says(`{"resource":"` + server + `","authorization_servers":["` + issuer + `"]}`)
+			n.pages[issuer+"/.well-known/openid-configuration"] = says(metadata(map[string]any{"registration_endpoint": issuer + "/register", "scopes_supported": nil}))
+			n.pages[issuer+"/register"] = func(r *http.Request) (int, http.Header, string) {
+				_ = json.NewDecoder(r.Body).Decode(&asked)
+				if c.answer == "" {
+					return http.StatusForbidden, http.Header{}, `{"error":"access_denied"}`
+				}
+				return http.StatusCreated, http.Header{}, c.answer
+			}
+			o, err := find(t, n, server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			client := ""
+			o.Show = func(at string) {
+				client = address(t, at).Query().Get("client_id")
+				if back := address(t, at).Query().Get("redirect_uri"); fmt.Sprint(asked["redirect_uris"]) != "["+back+"]" {
+					t.Errorf("%v are registered, and the browser is sent to %s", asked["redirect_uris"], back)
+				}
+				cancel()
+			}
+			if _, err := Browse(ctx, o); c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) || client != c.client {
+				t.Errorf("%v, client %q", err, client)
+			}
+		})
+	}
+}
+
 // A port that is taken is reported, and a person who leaves ends the sign-in.
 func TestBrowseEnds(t *testing.T) {
 	o, err := find(t, good(), server)

@@ -3,9 +3,12 @@ package logins
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/p8-org/p8/identity"
@@ -150,5 +153,49 @@ func TestFirstLoginsAtOnce(t *testing.T) {
 		if got := access(t, ForMCP(dir, ""), as(t, "", user), crm); got != user {
 			t.Errorf("%s: %q", user, got)
 		}
+	}
+}
+
+// Of several processes, which have files of their own, one renews a login at a time; another
+// login is not held up.
+func TestLoginsAreLocked(t *testing.T) {
+	dir := t.TempDir()
+	ann := as(t, "", "ann")
+	if err := ForMCP(dir, "").PutLogin(ann, &mcp.Login{Server: crm, Access: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	var inside, most atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			unlock, err := ForMCP(dir, "").LockLogin(ann, crm)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer unlock()
+			most.Store(max(most.Load(), inside.Add(1)))
+			runtime.Gosched()
+			inside.Add(-1)
+		})
+	}
+	all.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d renew at a time", most.Load())
+	}
+	unlock, err := ForMCP(dir, "").LockLogin(ann, crm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	other, err := ForMCP(dir, "").LockLogin(as(t, "", "bob"), crm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other()
+	given, cancel := context.WithCancel(ann)
+	cancel()
+	if _, err := ForMCP(dir, "").LockLogin(given, crm); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -101,8 +101,8 @@ func newServer(ctx context.Context, cfg *config.Config, text, key string) (*Serv
 	case login == nil:
 		s.token = key
 		return s, nil
-	case id.UserID != "":
-		return nil, command.Usage("--user cannot be used at %s, where you are signed in: leave it out, or `p8 logout %s` first", base, base)
+	case id.UserID != "" || id.TenantID != identity.DefaultTenant:
+		return nil, command.Usage("--user and --tenant cannot be used at %s, where you are signed in: leave them out, or `p8 logout %s` first", base, base)
 	}
 	s.grant = signin.NewGrant(Person(ctx), files, signin.Client(http.DefaultTransport), *login)
 	return s, nil
