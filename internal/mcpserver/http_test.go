@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -234,4 +235,42 @@ func TestLeavingCancels(t *testing.T) {
 		t.Error("the call went on")
 	}
 	<-ended
+}
+
+// The SDK, and what a server adds to it, gets the verified caller and the end of the token,
+// and no token.
+func TestThePrincipalIsCarried(t *testing.T) {
+	expires := time.Now().Add(time.Hour).UTC()
+	seen := make(chan *sdk.RequestExtra, 1)
+	s := newServer(t, mcpserver.Options{Extend: func(server *sdk.Server) {
+		sdk.AddTool(server, &sdk.Tool{Name: "look"}, func(_ context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+			seen <- req.Extra
+			return &sdk.CallToolResult{}, nil, nil
+		})
+	}})
+	handler := s.Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := identity.Identity{TenantID: "acme / x", UserID: "rita", Expires: expires}
+		handler.ServeHTTP(w, r.WithContext(identity.With(r.Context(), id)))
+	}))
+	t.Cleanup(func() { s.Close(); server.Close() })
+	for _, version := range []string{"2025-06-18", "2026-07-28"} {
+		c := dial(t, server.URL, version, as{map[string]string{"Authorization": "Bearer secret-token", "X-Api-Key": "secret-key"}}, nil)
+		call(t, c, "look", nil)
+		extra := <-seen
+		if got := extra.TokenInfo; got.UserID != "acme+%2F+x/rita" || !got.Expiration.Equal(expires) {
+			t.Errorf("%s: %+v", version, got)
+		}
+		for name, values := range extra.Header {
+			if strings.Contains(strings.Join(values, " "), "secret") || name == "Authorization" {
+				t.Errorf("%s: the header %s is %q", version, name, values)
+			}
+		}
+	}
+	// A request without a caller is a mistake of the mounting code.
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest("POST", "/mcp", nil))
+	if w.Code != http.StatusInternalServerError {
+		t.Errorf("without a caller: %d", w.Code)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -59,7 +60,11 @@ func WithDevice(ctx context.Context, o Options, show func(Device)) (*Login, erro
 	defer cancel()
 	show(d)
 	answer.Expiry, answer.Interval = time.Time{}, min(max(answer.Interval, 0), maxInterval)
-	token, err := c.DeviceAccessToken(context.WithValue(within, oauth2.HTTPClient, o.Client), answer, resource)
+	asks = context.WithValue(within, oauth2.HTTPClient, o.Client)
+	token, err := c.DeviceAccessToken(asks, answer, resource)
+	for passes(err) && within.Err() == nil {
+		token, err = c.DeviceAccessToken(asks, answer, resource) // after the next interval
+	}
 	var refused *oauth2.RetrieveError
 	switch {
 	case err == nil:
@@ -70,4 +75,14 @@ func WithDevice(ctx context.Context, o Options, show func(Device)) (*Login, erro
 		return nil, errors.New("the code has expired before anybody signed in: try again")
 	}
 	return nil, noToken(ctx, err)
+}
+
+// passes reports whether a poll failed for a reason that may pass: the connection, or a
+// failure of the provider.
+func passes(err error) bool {
+	var refused *oauth2.RetrieveError
+	if !errors.As(err, &refused) {
+		return err != nil
+	}
+	return refused.Response.StatusCode >= http.StatusInternalServerError && refused.ErrorCode == ""
 }

@@ -16,6 +16,9 @@ func device(interval, within int, polls *[]time.Duration, answers ...string) *in
 	n.pages[issuer+"/token"] = func(*http.Request) (int, http.Header, string) {
 		*polls = append(*polls, time.Since(began))
 		if k := len(*polls) - 1; k < len(answers) {
+			if answers[k] == "" {
+				return http.StatusBadGateway, http.Header{}, "<html>"
+			}
 			return http.StatusBadRequest, http.Header{}, `{"error":"` + answers[k] + `"}`
 		}
 		return http.StatusOK, http.Header{}, `{"access_token":"a","token_type":"Bearer"}`
@@ -31,14 +34,16 @@ func TestDevice(t *testing.T) {
 		polls            string
 		want             string
 	}{
-		"at once":           {interval: 2, within: 60, polls: "[2s]"},
-		"slower":            {interval: 2, within: 60, answers: []string{pending, slower, pending}, polls: "[2s 4s 11s 18s]"},
-		"the usual pace":    {within: 60, answers: []string{pending}, polls: "[5s 10s]"},
-		"nobody came":       {interval: 4, within: 10, answers: []string{pending, pending, pending}, polls: "[4s 8s]", want: "has expired"},
-		"expired there":     {interval: 4, within: 60, answers: []string{"expired_token"}, polls: "[4s]", want: "has expired"},
-		"denied":            {interval: 4, within: 60, answers: []string{"access_denied"}, polls: "[4s]", want: "access_denied"},
-		"time runs back":    {interval: -7, within: 60, polls: "[5s]"},
-		"an age for a poll": {interval: 1 << 40, within: 600, polls: "[1m0s]"},
+		"at once":               {interval: 2, within: 60, polls: "[2s]"},
+		"slower":                {interval: 2, within: 60, answers: []string{pending, slower, pending}, polls: "[2s 4s 11s 18s]"},
+		"a provider that fails": {interval: 2, within: 60, answers: []string{"", pending, ""}, polls: "[2s 4s 6s 8s]"},
+		"one that only fails":   {interval: 4, within: 10, answers: []string{"", "", "", ""}, polls: "[4s 8s]", want: "has expired"},
+		"the usual pace":        {within: 60, answers: []string{pending}, polls: "[5s 10s]"},
+		"nobody came":           {interval: 4, within: 10, answers: []string{pending, pending, pending}, polls: "[4s 8s]", want: "has expired"},
+		"expired there":         {interval: 4, within: 60, answers: []string{"expired_token"}, polls: "[4s]", want: "has expired"},
+		"denied":                {interval: 4, within: 60, answers: []string{"access_denied"}, polls: "[4s]", want: "access_denied"},
+		"time runs back":        {interval: -7, within: 60, polls: "[5s]"},
+		"an age for a poll":     {interval: 1 << 40, within: 600, polls: "[1m0s]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
