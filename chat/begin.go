@@ -16,8 +16,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// prepare makes the second stage of a new run, and stores the run with the user's message.
-func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
+// prepare makes the second stage of a new run, and stores the run with the user's message, if
+// no more runs are under way than allowed.
+func (s *preparer) prepare(ctx context.Context, r request, allowed store.RunsAllowed) (prepared, error) {
 	p, err := s.look(ctx, r, false)
 	if err != nil {
 		return p, err
@@ -44,6 +45,7 @@ func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
 		ID: p.session.stored.ID, Name: p.request.asked.SessionName, Named: p.request.asked.SessionName != "", AgentName: p.cast.Name,
 		Mode: p.session.stored.Mode, Metadata: p.session.change,
 	}
+	start.Allowed = allowed
 	start.Run = store.Run{
 		ID: p.request.runID, SessionID: p.session.stored.ID, AgentName: p.cast.Name, Model: p.cast.ModelName, Status: store.RunRunning,
 		Protocol: p.request.asked.Protocol, MessageID: p.request.answerID, InReplyTo: p.message.id,

@@ -20,10 +20,18 @@ type begun struct {
 	cancel  context.CancelCauseFunc
 	log     *live.Log
 	account live.Account
+	quota   Account
 	journal *record.Journal
 	running *running
 	// resumed is nil for a run that is new.
 	resumed *resumed
+}
+
+// endQuota closes the account of the caller's quotas.
+func (b *begun) endQuota() {
+	if b.quota.End != nil {
+		b.quota.End(b.running.result.Usage)
+	}
 }
 
 // resumed is the stored state of a run that was begun before, in this process or another.

@@ -29,10 +29,13 @@ func Describe(err error) *event.ErrorData {
 		problems agent.Problems
 		model    *llm.Error
 		output   *run.OutputError
+		worded   interface{ ErrorData() *event.ErrorData }
 	)
 	switch {
 	case err == nil:
 		return unknown()
+	case errors.As(err, &worded):
+		return worded.ErrorData()
 	case errors.As(err, &input):
 		return &event.ErrorData{
 			Code: "invalid_request", Message: input.Message, HTTPStatus: http.StatusUnprocessableEntity,

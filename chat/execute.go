@@ -21,6 +21,7 @@ func (s *executor) execute(ctx context.Context, b *begun) {
 	defer s.sessions.Done()
 	defer b.cancel(nil)
 	defer b.account.Close()
+	defer b.endQuota()
 	r := s.newRecorder(b)
 	p := &b.prepared
 	start := event.ProgressData{Step: 1, Label: "Processing request", SessionID: p.session.stored.ID, InReplyTo: p.message.id}
@@ -117,6 +118,9 @@ func (r *recorder) options() run.Options {
 	o.Chained, o.ChainedMissing = c.Chained, c.ChainedMissing
 	o.Messages, o.Settings, o.ToolChoice = r.now.payload.Messages, r.s.stages.settings(r.now), r.now.request.asked.ToolChoice
 	o.RunID, o.Path, o.Steer, o.Memory = r.rows.RunID, c.Name, r.begun.running.inbox.Take, runMemory{r}
+	if r.begun.quota.Meter != nil {
+		o.Allowed = r.begun.quota.Meter()
+	}
 	o.Timeout, o.MaxDepth, o.ResultChars = r.s.o.RunTimeout, r.s.o.MaxDepth, r.s.o.ResultChars
 	o.Spent = func(parts []run.Spent) {
 		if _, before := r.begun.journal.Spent(); len(before) > 0 {

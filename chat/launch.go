@@ -8,13 +8,15 @@ import (
 
 	"github.com/p8-org/p8/chat/internal/record"
 	"github.com/p8-org/p8/chat/internal/sessions"
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/live"
 	"github.com/p8-org/p8/store"
 )
 
-// launch claims the caller's session, makes the second stage and executes the run.
-func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessions.Claim, prepare func(context.Context) (prepared, *resumed, error)) (*running, error) {
+// launch claims the caller's session, makes the second stage and executes the run. again is a
+// run that goes on.
+func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessions.Claim, again bool, prepare func(context.Context, store.RunsAllowed) (prepared, *resumed, error)) (*running, error) {
 	ctx = identity.With(ctx, caller)
 	detached := context.WithoutCancel(ctx)
 	runCtx, cancel := context.WithCancelCause(detached)
@@ -24,8 +26,14 @@ func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessi
 		cancel(err)
 		return nil, err
 	}
-	p, from, err := s.prepared(ctx, c.RunID, prepare)
+	quota, err := s.admit(ctx, again)
+	var p prepared
+	var from *resumed
+	if err == nil {
+		p, from, err = s.prepared(ctx, c.RunID, func(ctx context.Context) (prepared, *resumed, error) { return prepare(ctx, quota.Allowed) })
+	}
 	if err != nil {
+		err = quota.refused(err)
 		s.sessions.Release(key)
 		s.sessions.Done()
 		cancel(err)
@@ -33,7 +41,7 @@ func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessi
 	}
 	b := &begun{
 		prepared: p, stored: identity.With(detached, p.caller), cancel: cancel,
-		journal: new(record.Journal), resumed: from,
+		journal: new(record.Journal), resumed: from, quota: quota,
 	}
 	if from != nil {
 		b.journal = from.journal
@@ -44,6 +52,26 @@ func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessi
 	s.sessions.Ready(key, b.running)
 	go s.execute(runCtx, b)
 	return b.running, nil
+}
+
+// admit opens the account of a turn.
+func (s *executor) admit(ctx context.Context, again bool) (Account, error) {
+	if s.o.Admit == nil {
+		return Account{}, nil
+	}
+	return s.o.Admit(ctx, again)
+}
+
+// refused closes the account of a turn that did not begin. It returns why, in the account's
+// words if the store has counted too many runs.
+func (a *Account) refused(err error) error {
+	if a.End != nil {
+		a.End(event.UsageData{})
+	}
+	if many := (*store.TooManyRunsError)(nil); a.Refused != nil && errors.As(err, &many) {
+		return a.Refused(many)
+	}
+	return err
 }
 
 // prepared makes the second stage of a run. A panic fails the request alone.

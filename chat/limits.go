@@ -37,6 +37,10 @@ func limitWords(limit string) string {
 		return "the time of the run is over (time_limit)"
 	case event.LimitEvents:
 		return "it is as long as an answer may be (event_limit)"
+	case event.LimitTokensQuota:
+		return "all tokens that may be used today are used (tokens_quota); the next day begins at 00:00 UTC"
+	case event.LimitCostQuota:
+		return "all the money that may be spent today is spent (cost_quota); the next day begins at 00:00 UTC"
 	case event.LimitMemory:
 		return "the server is short of memory (memory_limit)"
 	}

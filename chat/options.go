@@ -10,6 +10,7 @@ import (
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/routing"
 	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -76,6 +77,9 @@ type Options struct {
 	// Classifier chooses among agents if a client leaves the choice to p8 (the agent auto);
 	// nil goes by the rules of the documents and asks a model where they are not sure.
 	Classifier routing.Classifier
+	// Admit opens the account of a turn, before anything is stored or spent for it; its error
+	// refuses the turn. again is a run that goes on, which is not refused. nil admits all.
+	Admit func(ctx context.Context, again bool) (Account, error)
 	// Scripts answer in place of a model, by the names of agents that the catalog has.
 	Scripts map[string]Script
 	// Attempts is how often ResumeInterrupted resumes a run whose process died; 0 leaves
@@ -137,6 +141,17 @@ func (o *Options) runOptions() run.Options {
 
 // resumes reports whether interrupted runs are resumed by themselves.
 func (o *Options) resumes() bool { return o.Attempts > 0 && o.Store != nil }
+
+// Account is what a turn may use of its caller's quotas. Its functions may be nil.
+type Account struct {
+	// Allowed bounds the runs under way; Refused words the store's refusal of one more.
+	Allowed store.RunsAllowed
+	Refused func(*store.TooManyRunsError) error
+	// Meter returns a function for a run of the turn, as package run has it.
+	Meter func() func(event.UsageData) (limit string)
+	// End takes all that the turn has used, when it is stored.
+	End func(event.UsageData)
+}
 
 // Ended is a turn of a session that is over.
 type Ended struct {

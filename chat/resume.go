@@ -48,7 +48,7 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 		from.journal.Give(x.ToolCallID, tool.Result{Content: x.Content, Failed: x.Failed})
 	}
 	claim := sessions.Claim{RunID: r.ID, IdempotencyKey: r.Key}
-	running, err := s.runs.launch(ctx, caller, claim, func(ctx context.Context) (prepared, *resumed, error) {
+	running, err := s.runs.launch(ctx, caller, claim, true, func(ctx context.Context, _ store.RunsAllowed) (prepared, *resumed, error) {
 		p, err := s.takeUp(ctx, caller, from, m)
 		return p, from, err
 	})

@@ -54,8 +54,8 @@ func (s *Service) begin(ctx context.Context, r request) (*Turn, error) {
 	if busy == BusyInterrupt {
 		claim.Interrupt = errCancelled
 	}
-	running, err := s.runs.launch(ctx, r.caller, claim, func(ctx context.Context) (prepared, *resumed, error) {
-		p, err := s.stages.prepare(ctx, r)
+	running, err := s.runs.launch(ctx, r.caller, claim, false, func(ctx context.Context, allowed store.RunsAllowed) (prepared, *resumed, error) {
+		p, err := s.stages.prepare(ctx, r, allowed)
 		return p, nil, err
 	})
 	if errors.Is(err, store.ErrKeyUsed) || errors.Is(err, ErrBusy) && r.asked.Key != "" {

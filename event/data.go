@@ -227,6 +227,10 @@ const (
 	// LimitMemory bounds the memory of all turns of a process together; the largest
 	// turn ends.
 	LimitMemory = "memory_limit"
+	// LimitTokensQuota and LimitCostQuota are the tokens and the money that the caller may
+	// spend a day.
+	LimitTokensQuota = "tokens_quota"
+	LimitCostQuota   = "cost_quota"
 )
 
 // The stages of a delegated run. A paused one resumes with its parent.

@@ -16,8 +16,9 @@ const defaultRequests = 50
 // account is charged to its parent's too, so a tree shares the root's limits.
 // It is safe for concurrent use.
 type Budget struct {
-	limits agent.Limits
-	parent *Budget
+	limits  agent.Limits
+	allowed func(event.UsageData) (limit string)
+	parent  *Budget
 
 	mu    sync.Mutex
 	used  event.UsageData
@@ -123,6 +124,8 @@ func (b *Budget) spent() string {
 		return event.LimitOutputTokens
 	case full(u.InputTokens+u.OutputTokens, l.TotalTokens):
 		return event.LimitTotalTokens
+	case b.allowed != nil:
+		return b.allowed(*u)
 	}
 	return ""
 }

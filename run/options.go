@@ -69,6 +69,9 @@ type Options struct {
 	// Spent is called before the usage of the run is emitted, with what each agent of the
 	// tree consumed with each model. Only the root's is called.
 	Spent func(parts []Spent)
+	// Allowed takes what the run has consumed, nested runs included, and returns the limit that
+	// forbids another request to a model, "" for none. Only the root's is called.
+	Allowed func(event.UsageData) (limit string)
 	// ResultChars is how long a result may be to be shown to the model whole;
 	// [tool.DefaultResultChars] when 0. The model sees the beginning of a longer one.
 	ResultChars int

@@ -131,7 +131,7 @@ func (r *runner) nest(parent *Scope) {
 			r.NewID = parent.newID
 		}
 		r.ResultChars = positive(r.ResultChars, parent.chars)
-	} else if r.Journal != nil {
+	} else if r.budget.allowed = r.Allowed; r.Journal != nil {
 		r.ledger.journal = r.Journal
 		s.ledger = &r.ledger
 	}

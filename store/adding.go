@@ -149,7 +149,9 @@ func (a *adding) args(sess *Session, ms []*Message) []any {
 // CreatedAt where they are empty.
 func (a *adding) insert(ctx context.Context, ms []*Message) error {
 	sql := a.sql().insert
+	tokens, usd := 0, 0.0
 	for i, m := range ms {
+		tokens, usd = tokens+m.InputTokens+m.OutputTokens, usd+m.CostUSD
 		if err := m.complete(a.now); err != nil {
 			return err
 		}
@@ -164,7 +166,7 @@ func (a *adding) insert(ctx context.Context, ms []*Message) error {
 			return err
 		}
 	}
-	return nil
+	return a.store.spend(ctx, a.c, a.by, tokens, usd, a.now)
 }
 
 // index makes a message findable by its words, if a person or an agent said it.

@@ -61,6 +61,9 @@ func fail(op string, err error) error {
 	if wrong := (*SelectError)(nil); errors.As(err, &wrong) {
 		return wrong
 	}
+	if many := (*TooManyRunsError)(nil); errors.As(err, &many) {
+		return many
+	}
 	var c *conflict
 	if errors.As(err, &c) {
 		return c

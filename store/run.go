@@ -102,6 +102,8 @@ type RunStart struct {
 	// beginning of the session: the messages that do not lead there are hidden first, as a
 	// branch ([Store.Branches]). Their numbers are not used again.
 	After *int64
+	// Allowed bounds the runs under way; BeginRun fails with a [*TooManyRunsError] beyond.
+	Allowed RunsAllowed
 }
 
 // RunWrite is a change of a run, which is written whole or not at all.

@@ -19,6 +19,9 @@ func (s *Store) BeginRun(ctx context.Context, r RunStart) error {
 		if err := w.insertRun(ctx, &r.Run); err != nil {
 			return err
 		}
+		if err := w.countRuns(ctx, r.Allowed); err != nil {
+			return err
+		}
 		if r.After != nil {
 			if w.by.author != "" {
 				return forbiddenf("only the owner of a shared session may change or repeat what was said: send a new message")

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/p8-org/p8/store/internal/fair"
@@ -23,6 +24,8 @@ type Store struct {
 	// queries shares the engine fairly between the queries of callers.
 	queries *fair.Queue
 	health  health
+	// metered: what callers spend is counted.
+	metered atomic.Bool
 	now     func() time.Time
 }
 

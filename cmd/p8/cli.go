@@ -9,7 +9,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/p8-org/p8/cmd/p8/internal/access"
 	"github.com/p8-org/p8/cmd/p8/internal/account"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/completion"
@@ -59,16 +58,14 @@ type grammar struct {
 	Logout account.Logout `cmd:"" help:"Forget the login at a server." group:"Operate" example:"p8 logout"`
 	Whoami account.Whoami `cmd:"" help:"Show who you are to a server." group:"Operate" example:"p8 whoami"`
 
-	Keys  access.Keys  `cmd:"" help:"Make, list and revoke API keys." group:"Operate"`
-	Users access.Users `cmd:"" help:"Manage users who log in with a password." group:"Operate"`
-	Audit access.Audit `cmd:"" help:"Show who did what." group:"Operate" example:"p8 audit --since 7d --action auth.login"`
-
 	MCP     operate.MCP     `cmd:"" name:"mcp" help:"Serve p8's tools to an MCP client on standard input and output." group:"Operate" example:"p8 mcp --user alice@example.com"`
 	Config  operate.Config  `cmd:"" help:"Show each setting, its value and its origin." group:"Operate" example:"p8 config --json"`
 	Doctor  operate.Doctor  `cmd:"" help:"Check the database and say how to fix it." group:"Operate" example:"p8 doctor"`
 	Migrate operate.Migrate `cmd:"" help:"Migrate the database." group:"Operate" example:"p8 migrate"`
 	DB      operate.DB      `cmd:"" name:"db" help:"Maintain the database." group:"Operate"`
 	Jobs    operate.Jobs    `cmd:"" help:"List, retry and cancel background jobs." group:"Operate"`
+
+	Quota operate.Quota `cmd:"" help:"Show and set what tenants, users and keys may use." group:"Operate"`
 
 	HelpCmd    helpCmd               `cmd:"" name:"help" help:"Show help for a command, or what p8's manual has about a question." group:"Help" example:"p8 help how do I write an agent"`
 	Completion completion.Completion `cmd:"" help:"Print a shell completion script." group:"Help" example:"p8 completion bash"`

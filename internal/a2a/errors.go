@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/p8-org/p8/chat"
@@ -12,6 +13,7 @@ import (
 // The codes of errors: JSON-RPC's and A2A's.
 const (
 	codeParse        = -32700
+	codeRefused      = -32000
 	codeRequest      = -32600
 	codeMethod       = -32601
 	codeParams       = -32602
@@ -78,6 +80,9 @@ func (s *Server) errorOf(err error) *rpcError {
 		return wrong("the question was answered already, or its time is over; ask for the task")
 	}
 	d := chat.Describe(err)
+	if d.HTTPStatus == http.StatusTooManyRequests {
+		return fail(codeRefused, strings.ToUpper(d.Code), d.Message)
+	}
 	if d.HTTPStatus >= 400 && d.HTTPStatus < 500 {
 		return fail(codeParams, strings.ToUpper(d.Code), d.Message)
 	}

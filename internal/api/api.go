@@ -44,11 +44,13 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/knowledge"
 	"github.com/p8-org/p8/internal/api/internal/middleware"
 	"github.com/p8-org/p8/internal/api/internal/moments"
+	"github.com/p8-org/p8/internal/api/internal/quotas"
 	"github.com/p8-org/p8/internal/api/internal/reminders"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/runs"
 	"github.com/p8-org/p8/internal/api/internal/sessions"
 	"github.com/p8-org/p8/internal/auth"
+	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/stream"
 )
 
@@ -90,6 +92,10 @@ type Options struct {
 	Models func(context.Context) []string
 	// Embeddings serves POST /embeddings; nil has no model.
 	Embeddings Embedder
+	// Quotas serves /quotas. Admit counts a request of the caller in ctx, or refuses it; nil
+	// counts none.
+	Quotas Quotas
+	Admit  func(context.Context) (quota.Standing, error)
 	// Tools are the names that documents may declare (tool.Box.Names). A stored document
 	// gets a warning about others; nil warns of none.
 	Tools func(context.Context) []string
@@ -192,7 +198,7 @@ func New(o Options) *Handler {
 		mux.Handle("GET "+auth.MetadataPath+"/mcp", o.Auth.Metadata(base, "/mcp"))
 	}
 	return &Handler{mux: mux, draining: draining, chain: middleware.New(middleware.Options{
-		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Shares: o.Shares, ShareLinks: o.ShareLinks, ShareCheck: o.ShareCheck, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
+		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Admit: o.Admit, Shares: o.Shares, ShareLinks: o.ShareLinks, ShareCheck: o.ShareCheck, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
 		Now: o.Now, NewID: o.NewID, Logger: o.Logger,
 	}, mux)}
 }
@@ -222,6 +228,7 @@ func routes(api *rest.API, mux *rest.Mux, o *Options) {
 	})
 	moments.Routes(api, moments.Options{Moments: o.Moments, Feed: o.Diary, Zone: o.Zone, Sessions: o.Store, Engine: o.Knowledge, Reminders: o.Reminders})
 	reminders.Routes(api, o.Reminders)
+	quotas.Routes(api, o.Quotas)
 	dreams.Routes(api, dreams.Options{Catalog: o.Catalog, Dreams: o.Dreams, Jobs: o.Jobs})
 	meRoute(api, o.Auth.Required())
 	access.Routes(api, access.Options{Accounts: o.Accounts, Logins: o.Logins})

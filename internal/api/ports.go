@@ -8,6 +8,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/embeddings"
 	"github.com/p8-org/p8/internal/api/internal/knowledge"
 	"github.com/p8-org/p8/internal/api/internal/moments"
+	"github.com/p8-org/p8/internal/api/internal/quotas"
 	"github.com/p8-org/p8/internal/api/internal/reminders"
 	"github.com/p8-org/p8/internal/api/internal/sessions"
 )
@@ -60,6 +61,8 @@ type (
 	Dreams = dreams.Dreams
 	// Accounts makes keys and logs users in. Implemented by *account.Service.
 	Accounts = access.Accounts
+	// Quotas are what tenants, users and keys may use. Implemented by *quota.Manager.
+	Quotas = quotas.Quotas
 	// Jobs counts the background work. Implemented by *jobs.Queue.
 	Jobs = dreams.Jobs
 )

@@ -102,7 +102,7 @@ func (p *person) without(wants string) bool {
 		return p.user == ""
 	case "{canary:account}":
 		return p.role != "admin"
-	case "{canary:audited}":
+	case "{canary:audited}", "{canary:quota}":
 		return !p.administers()
 	}
 	return false

@@ -95,6 +95,7 @@ func (x *planter) knowledge() {
 	ok(x, x.w.Store.APIKeys().Create(ctx, &key))
 	v["apikey"], v["account"], v["share"], v["link"] = key.ID, "none", "none", "none"
 	ok(x, x.w.Store.Audit(ctx, "probe", x.p.canary("audited"), ""))
+	ok(x, x.w.Store.Quotas().Set(ctx, store.Quota{Kind: store.QuotaUser, ID: x.p.canary("quota"), Limits: "tokens=0"}))
 	if x.p.user != "" {
 		email := x.p.canary("account") + "@example.com"
 		v["account"] = identity.UserID(email)

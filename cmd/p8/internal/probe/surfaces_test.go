@@ -120,6 +120,8 @@ var routes = []surface{
 	read("GET /me", "/me", "{me}"),
 	read("GET /keys", "/keys", "{canary:key}"),
 	read("GET /auth/users", "/auth/users", "{canary:account}"),
+	read("GET /quotas", "/quotas", "{canary:quota}"),
+	nothing("PUT /quotas", "PUT", "/quotas", `{"kind":"user","id":"errand","limits":"tokens=0"}`),
 	read("GET /audit", "/audit?limit=500", "{canary:audited}"),
 	read("GET /sessions/{id}/shares", "/sessions/{session}/shares", "{share}"),
 	nothing("POST /auth/login", "POST", "/auth/login", "{}"),

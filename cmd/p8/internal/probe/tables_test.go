@@ -15,7 +15,7 @@ import (
 // that read it read others' rows, too, unless something keeps them apart.
 var kept = []string{
 	"sessions", "messages", "schemas", "schema_timemachine", "resources", "ontologies", "files", "moments", "users", "feedback",
-	"runs", "run_events", "run_journal", "run_requests", "run_hooks", "kv_store", "api_keys", "accounts", "audit_log",
+	"runs", "run_events", "run_journal", "run_requests", "run_hooks", "kv_store", "api_keys", "accounts", "audit_log", "quotas",
 }
 
 // other are the tables without a text of a caller, and why.
@@ -25,7 +25,7 @@ var other = map[string]string{
 	"kv_edges": "keys: TRAVERSE DIRECTION in reads them", "kv_edges_waiting": "keys",
 	"login_tries": "hashes of addresses", "leases": "names of locks", "processes": "servers", "reader_key": "the key of row-level security",
 	"goose_db_version": "migrations", "migration_hashes": "migrations",
-	"session_branches": "numbers of messages", "session_shares": "ids, and hashes of links",
+	"quota_usage": "ids and counts", "session_branches": "numbers of messages", "session_shares": "ids, and hashes of links",
 }
 
 // tables checks that each table of the database is known, and has a canary of everybody if it

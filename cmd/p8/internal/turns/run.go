@@ -188,6 +188,8 @@ func Incomplete(done event.DoneData) error {
 			mend = "raise P8_DEFAULT_MAX_TOKENS"
 		case event.LimitEvents:
 			mend = "ask for less at once"
+		case event.LimitTokensQuota, event.LimitCostQuota:
+			mend = "ask again tomorrow, or ask an admin to raise it (p8 quota set)"
 		case event.LimitMemory:
 			mend = "ask again when the server is less busy, or raise P8_RUN_MEMORY"
 		}

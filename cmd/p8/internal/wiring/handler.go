@@ -26,6 +26,12 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		Tools:   p.box.Names,
 		MaxBody: int64(cfg.MaxBodyBytes), Version: command.Version(), Logger: p.Log,
 	}
+	if p.keeper != nil {
+		o.Admit = p.keeper.Admit
+	}
+	if p.quotas != nil {
+		o.Quotas = p.quotas
+	}
 	if p.MCP != nil {
 		o.MCP = p.MCP.Handler()
 	}
@@ -39,6 +45,9 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		o.Store, o.Files, o.Ready = documents{p.Store, p.Catalog, p.MCP}, p.Store.Files(), p.Store.Maintenance().Check
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest
 		o.Shares, o.ShareLinks = doors{p.Store}, cfg.ShareLinks
+		if p.keeper != nil {
+			o.Asker = metered{p.asker, p.keeper}
+		}
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
 		o.Brancher = p.Chat
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()

@@ -113,6 +113,18 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		return nil, err
 	}
 	p.box = &tool.Box{Local: tools, Resources: p.resources, Servers: p.servers, Logger: p.Log}
+	var admits func(context.Context, bool) (chat.Account, error)
+	if o.Serves {
+		if p.keeper, err = newKeeper(cfg, p.Store, o); err != nil {
+			return nil, err
+		}
+		admits = admit(p.keeper)
+		if p.Store != nil {
+			if p.quotas, err = Quotas(cfg, p.Store); err != nil {
+				return nil, err
+			}
+		}
+	}
 	p.Chat, err = chat.New(chat.Options{
 		Catalog: p.Catalog, Models: p.Models, Tools: p.box, Store: sessions,
 		DefaultModel: p.Choice.Model, Fallback: cfg.FallbackModels, Cost: prices.Cost,
@@ -121,6 +133,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		KeepLast:       cfg.AlwaysIncludeLastMessages, Budget: cfg.ContextTokenBudget, Moments: moments(cfg), ResultChars: cfg.ToolResultChars,
 		Window:  windows(prices),
 		Ended:   p.ended(o),
+		Admit:   admits,
 		MaxRuns: bounds.runs, Memory: bounds.memory,
 		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout, StepToolCalls: cfg.StepToolCalls, ToolCalls: cfg.ToolCalls,
 		MaxDepth: cfg.DelegationDepth, AnswerWithin: cfg.AnswerWithin, Attempts: attempts(cfg, o),

@@ -22,6 +22,7 @@ import (
 	"github.com/p8-org/p8/internal/ingest"
 	"github.com/p8-org/p8/internal/ingest/child"
 	"github.com/p8-org/p8/internal/mcpserver"
+	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/internal/reminder"
 	"github.com/p8-org/p8/internal/title"
 	"github.com/p8-org/p8/llm"
@@ -71,6 +72,9 @@ type Parts struct {
 	MCP *mcpserver.Server
 	// A2A serves agents over Agent2Agent; nil if none is exposed.
 	A2A *a2a.Server
+	// keeper counts what callers use, quotas says what they may; nil but in servers.
+	keeper *quota.Keeper
+	quotas *quota.Manager
 	// embedder is the embedding model, nil for none.
 	embedder embed.Model
 }

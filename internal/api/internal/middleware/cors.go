@@ -36,7 +36,7 @@ var (
 
 // corsExposed are the headers of responses that a page may read.
 const corsExposed = web.HeaderRequestID + ", " + web.HeaderRunID + ", " + identity.HeaderSessionID + ", " + stream.HeaderAISDK +
-	", Mcp-Session-Id, MCP-Protocol-Version, Content-Disposition, Link, Location, Retry-After, WWW-Authenticate"
+	", Mcp-Session-Id, MCP-Protocol-Version, Content-Disposition, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate"
 
 // shared lets pages of the allowed origins read responses, errors included, and answers the
 // preflights of their browsers. A page of another origin gets no header of CORS. Without

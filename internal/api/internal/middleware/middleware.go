@@ -2,8 +2,8 @@
 //
 // In this order: a request id, the access log and the headers of every response, recovery from
 // panics, CORS, the time for the body, the check of Host, Origin and media type, the limit of
-// the body, the address of a share, the path without its prefix, the caller's identity, the text of bodies that other
-// packages read.
+// the body, the address of a share, the path without its prefix, the caller's identity and quota,
+// the text of bodies that other packages read.
 package middleware
 
 import (
@@ -23,6 +23,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/web"
 	"github.com/p8-org/p8/internal/auth"
+	"github.com/p8-org/p8/internal/quota"
 )
 
 // Options are what the middleware works with.
@@ -37,6 +38,8 @@ type Options struct {
 	ShareLinks bool
 	// ShareCheck is how often an open request asks whether its share is over; 2 s when 0.
 	ShareCheck time.Duration
+	// Admit counts a request of the caller in ctx, or refuses it; nil counts none.
+	Admit func(context.Context) (quota.Standing, error)
 	// Hosts are the names, besides those of loopback, that the Host header may have;
 	// "*" is any. Origins are those whose pages may send requests.
 	Hosts, Origins []string
@@ -202,7 +205,14 @@ func (c *chain) identified(next http.Handler) http.Handler {
 		}
 		id, err := c.Identify(r)
 		if id, r, err = c.enter(r, id, err); err != nil {
-			problem.Write(w, r, c.refused(w, r, err))
+			p := c.describe.Describe(r.Context(), err)
+			if refused := (*auth.Refused)(nil); errors.As(err, &refused) {
+				p = problem.Refused(refused)
+				if p.Status != http.StatusServiceUnavailable {
+					w.Header().Set("WWW-Authenticate", refused.Challenge(c.metadata(r)))
+				}
+			}
+			problem.Write(w, r, p)
 			return
 		}
 		ctx, cancel := c.Bound(r.WithContext(identity.With(r.Context(), id)), id)
@@ -212,22 +222,16 @@ func (c *chain) identified(next http.Handler) http.Handler {
 			ctx, left = c.watched(ctx, id, share)
 			defer left()
 		}
+		if c.Admit != nil {
+			standing, err := c.Admit(ctx)
+			standing.Set(w.Header())
+			if err != nil {
+				problem.Write(w, r, c.describe.Describe(ctx, err))
+				return
+			}
+		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
-}
-
-// refused returns the problem of a caller who is not known. A wrong token is the client's
-// mistake: only the line of the request is in the log.
-func (c *chain) refused(w http.ResponseWriter, r *http.Request, err error) *problem.Problem {
-	refused := (*auth.Refused)(nil)
-	if !errors.As(err, &refused) {
-		return c.describe.Describe(r.Context(), err)
-	}
-	p := problem.Refused(refused)
-	if p.Status != http.StatusServiceUnavailable {
-		w.Header().Set("WWW-Authenticate", refused.Challenge(c.metadata(r)))
-	}
-	return p
 }
 
 // metadata is the address of the metadata of the resource at a path (RFC 9728): /mcp, or

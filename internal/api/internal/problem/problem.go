@@ -131,13 +131,17 @@ func Write(w http.ResponseWriter, r *http.Request, p *Problem) {
 	header.Set("Cache-Control", "no-store")
 	var body []byte
 	status := p.Status
-	if isOpenAI(r) {
+	switch {
+	case isRPC(r):
+		header.Set("Content-Type", "application/json")
+		body = p.rpc()
+	case isOpenAI(r):
 		if status == http.StatusUnprocessableEntity {
 			status = http.StatusBadRequest // OpenAI's status of a value that cannot be used
 		}
 		header.Set("Content-Type", "application/json")
 		body = p.openAI(status)
-	} else {
+	default:
 		header.Set("Content-Type", "application/problem+json")
 		body = web.Encode(p)
 	}
@@ -145,10 +149,38 @@ func Write(w http.ResponseWriter, r *http.Request, p *Problem) {
 	_, _ = w.Write(body)
 }
 
+// isRPC reports whether the client of a request reads JSON-RPC's errors.
+func isRPC(r *http.Request) bool {
+	path := web.Path(r.URL.Path)
+	rest := strings.Contains(path, ":") || strings.Contains(path, "/tasks/") // A2A's other binding
+	return r.Method == http.MethodPost && !rest && (path == "/mcp" || path == "/a2a" || strings.HasPrefix(path, "/a2a/"))
+}
+
+// codeRPC is a code of JSON-RPC that servers may give a meaning.
+const codeRPC = -32000
+
+// rpc returns JSON-RPC's error response. The request's id is not known.
+func (p *Problem) rpc() []byte {
+	type failure struct {
+		Code    int               `json:"code"`
+		Message string            `json:"message"`
+		Data    map[string]string `json:"data"`
+	}
+	return web.Encode(struct {
+		Version string  `json:"jsonrpc"`
+		ID      any     `json:"id"`
+		Error   failure `json:"error"`
+	}{"2.0", nil, failure{codeRPC, p.Message, map[string]string{"code": p.Code}}})
+}
+
 // openAI returns OpenAI's error object. The place in a query and the mistakes in a document
 // are fields more.
 func (p *Problem) openAI(status int) []byte {
-	b := stream.AppendError(nil, stream.APIError{Message: p.Message, Type: stream.ErrorType(status), Code: p.Code, Param: p.Param})
+	kind := stream.ErrorType(status)
+	if p.Code == "insufficient_quota" {
+		kind = p.Code // as OpenAI has it
+	}
+	b := stream.AppendError(nil, stream.APIError{Message: p.Message, Type: kind, Code: p.Code, Param: p.Param})
 	if p.Column > 0 || len(p.Details) > 0 {
 		more := bytes.TrimSpace(web.Encode(struct {
 			Column int                 `json:"column,omitempty"`

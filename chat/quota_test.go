@@ -1,0 +1,63 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
+)
+
+// A run that uses up the day's tokens ends after its step: with its text, a reason and the usage
+// of its children. What it was refused for is counted and stored nowhere.
+func TestQuotaEndsARun(t *testing.T) {
+	look := scripted.Turn{Text: []string{"Let me see."}, Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"x"}`}}, Usage: llm.Usage{Input: 600, Output: 10}}
+	kept := newStore(t)
+	var ended []event.UsageData
+	runs, left := 0, 1000
+	s := newService(t, scripted.New(look, look, look), chat.Options{Store: kept, Admit: func(context.Context, bool) (chat.Account, error) {
+		if left <= 0 {
+			return chat.Account{}, errors.New("all is used")
+		}
+		runs++
+		return chat.Account{
+			Allowed: store.RunsAllowed{User: 5},
+			Meter: func() func(event.UsageData) string {
+				return func(u event.UsageData) string {
+					if u.InputTokens >= left {
+						return event.LimitTokensQuota
+					}
+					return ""
+				}
+			},
+			End: func(u event.UsageData) { ended, left = append(ended, u), left-u.InputTokens },
+		}, nil
+	}}, helper)
+	ctx := as(t.Context(), "alice", "s1")
+	events := turn(t, s, ctx, "Go")
+	if err := s.Close(t.Context()); err != nil { // the account closes after the last event
+		t.Fatal(err)
+	}
+	done, _ := events[len(events)-1].Data.(*event.DoneData)
+	row := answer(t, kept, ctx, "s1")
+	if done == nil || done.Reason != event.ReasonLength || done.Limit != event.LimitTokensQuota || !strings.Contains(*row.Content, "(tokens_quota); the next day begins at 00:00 UTC.]") {
+		t.Errorf("%+v, %q", done, *row.Content)
+	}
+	if runs != 1 || len(ended) != 1 || ended[0].InputTokens != 1200 {
+		t.Errorf("%d runs, ended with %+v", runs, ended)
+	}
+	s = newService(t, scripted.New(look), chat.Options{Store: kept, Admit: func(context.Context, bool) (chat.Account, error) {
+		return chat.Account{}, errors.New("all is used")
+	}}, helper)
+	if _, err := s.Start(as(t.Context(), "alice", "s2"), chat.Request{Input: "Go"}); err == nil || s.Running() != 0 {
+		t.Errorf("%v, %d running", err, s.Running())
+	}
+	if _, err := kept.Session(ctx, "s2"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a refused turn is stored: %v", err)
+	}
+}

@@ -1,0 +1,317 @@
+// Package quota bounds what tenants, users and keys use: requests a minute, runs at one time,
+// tokens and dollars a day.
+//
+// A [Keeper] counts in memory and settles with the store, so that replicas agree:
+//
+//   - Requests are settled when a subject has made a tenth of its limit since the last time, not
+//     for each request. One process is exact. Of several, each but one may let through a tenth
+//     more (one request for limits below 20).
+//   - Tokens and dollars are counted by the store, in the transaction that stores the usage. A
+//     Keeper reads them at most every two seconds for each caller, and adds what its own runs
+//     have consumed since. They are checked before a turn and before each request to a model, so
+//     the limit may be passed by the responses under way, and by what other processes have not
+//     stored yet.
+//   - The store counts runs in the transaction that begins one, which is exact.
+//
+// Without any limit in the settings or in the store, a Keeper does nothing but look for one
+// every ten seconds.
+package quota
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+)
+
+// Store has the quotas of all tenants; [Over] makes one of a *store.Store.
+type Store interface {
+	// Any reports whether any tenant has a quota of its own.
+	Any(ctx context.Context) (bool, error)
+	// Meter makes the store count what is spent.
+	Meter()
+	// Standing and Count take the caller from ctx, as store.Quotas has them.
+	Standing(ctx context.Context) ([]store.QuotaStanding, error)
+	Count(ctx context.Context, minute int64, tenant, user, key int64) ([]store.QuotaStanding, error)
+	Spend(ctx context.Context, tokens int, costUSD float64) error
+}
+
+// Options configure a [Keeper].
+type Options struct {
+	// Tenant, User and Key are the limits of subjects without a quota of their own.
+	Tenant, User, Key Limits
+	// Store may be nil: then there are no other quotas, and all is forgotten with the process.
+	Store  Store
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Keeper knows what callers have used. It is safe for concurrent use.
+type Keeper struct {
+	o  Options
+	on atomic.Bool
+
+	mu       sync.Mutex
+	looked   time.Time // when the store was asked for any quota
+	accounts map[subject]*account
+}
+
+// The pauses between reads of the store, and the bound of subjects in memory.
+const (
+	lookEvery   = 10 * time.Second
+	fresh       = 2 * time.Second
+	maxAccounts = 50_000
+)
+
+// New makes a Keeper.
+func New(o Options) *Keeper {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	k := &Keeper{o: o, accounts: map[subject]*account{}}
+	if o.Tenant != (Limits{}) || o.User != (Limits{}) || o.Key != (Limits{}) {
+		k.start()
+	}
+	return k
+}
+
+// start begins to count.
+func (k *Keeper) start() {
+	k.on.Store(true)
+	if k.o.Store != nil {
+		k.o.Store.Meter()
+	}
+}
+
+// active reports whether there is any quota. It asks the store now and then.
+func (k *Keeper) active(ctx context.Context) bool {
+	if k.on.Load() {
+		return true
+	}
+	if k.o.Store == nil {
+		return false
+	}
+	now := k.o.Now()
+	k.mu.Lock()
+	look := k.looked.IsZero() || now.Sub(k.looked) >= lookEvery
+	if look {
+		k.looked = now
+	}
+	k.mu.Unlock()
+	if !look {
+		return false
+	}
+	found, err := k.o.Store.Any(context.WithoutCancel(ctx))
+	if err != nil {
+		k.o.Logger.WarnContext(ctx, "the quotas cannot be read; they do not count now", "error", err)
+	}
+	if found {
+		k.start()
+	}
+	return found
+}
+
+// Admit counts a request of the caller, or refuses it with an [*Error]. The headers of the
+// response are in the standing.
+func (k *Keeper) Admit(ctx context.Context) (Standing, error) {
+	if !k.active(ctx) {
+		return nil, nil
+	}
+	own, err := k.of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := k.o.Now()
+	k.mu.Lock()
+	own.turn(now)
+	refused := own.requests(now)
+	due := false
+	if refused == nil {
+		due = own.take()
+	}
+	k.mu.Unlock()
+	if due && k.o.Store != nil {
+		// This request was let through; the ones after it learn what the others have made.
+		k.settle(ctx, own, now)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return own.standing(now), refused.orNil()
+}
+
+// settle adds the requests that were counted here to the store's.
+func (k *Keeper) settle(ctx context.Context, own accounts, now time.Time) {
+	var n [len(kinds)]int64
+	k.mu.Lock()
+	for i, a := range own {
+		if a != nil {
+			n[i], a.unsettled = a.unsettled, 0
+			a.requests += n[i] // until the store answers
+		}
+	}
+	k.mu.Unlock()
+	list, err := k.o.Store.Count(context.WithoutCancel(ctx), store.QuotaMinute(now), n[0], n[1], n[2])
+	if err != nil {
+		k.o.Logger.WarnContext(ctx, "requests could not be counted for other servers", "error", err)
+		return
+	}
+	k.apply(own, list, now)
+}
+
+// May fails with an [*Error] if the caller has used today's tokens or money.
+func (k *Keeper) May(ctx context.Context) error {
+	if !k.active(ctx) {
+		return nil
+	}
+	own, err := k.of(ctx)
+	if err != nil {
+		return err
+	}
+	now := k.o.Now()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	own.turn(now)
+	return own.spent(now).orNil()
+}
+
+// Spend counts what the caller has spent outside of any session.
+func (k *Keeper) Spend(ctx context.Context, tokens int, usd float64) {
+	if !k.active(ctx) || tokens == 0 && usd == 0 {
+		return
+	}
+	if k.o.Store != nil {
+		if err := k.o.Store.Spend(context.WithoutCancel(ctx), tokens, usd); err != nil {
+			k.o.Logger.WarnContext(ctx, "what a caller spent could not be counted", "error", err)
+		}
+	}
+	if own, err := k.of(ctx); err == nil {
+		k.mu.Lock()
+		own.add(int64(tokens), usd)
+		k.mu.Unlock()
+	}
+}
+
+// Begin opens the account of a turn, or refuses the turn with an [*Error] if the caller has as
+// many runs under way here as allowed, or has used today's tokens or money. again is a turn
+// that goes on: it is not refused, and ends at its next request to a model.
+func (k *Keeper) Begin(ctx context.Context, again bool) (*Lease, error) {
+	if !k.active(ctx) {
+		return nil, nil
+	}
+	own, err := k.of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := k.o.Now()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	own.turn(now)
+	if !again {
+		if refused := own.running(); refused != nil {
+			return nil, refused
+		}
+		if refused := own.spent(now); refused != nil {
+			return nil, refused
+		}
+	}
+	for _, a := range own {
+		if a != nil {
+			a.runs++
+		}
+	}
+	return &Lease{keeper: k, own: own}, nil
+}
+
+// of returns the accounts of the caller, with what the store has of them.
+func (k *Keeper) of(ctx context.Context) (own accounts, err error) {
+	id, err := identity.From(ctx)
+	if err != nil {
+		return own, err
+	}
+	now := k.o.Now()
+	k.mu.Lock()
+	k.bound(now)
+	read := false
+	for i, s := range [...]subject{{id.TenantID, store.QuotaTenant, ""}, {id.TenantID, store.QuotaUser, id.UserID}, {id.TenantID, store.QuotaKey, id.KeyID}} {
+		if kinds[i] == store.QuotaKey && (s.id == "" || s.id == identity.DeploymentKey) { // which a gateway sends for all users
+			continue
+		}
+		a := k.accounts[s]
+		if a == nil {
+			a = &account{kind: s.kind, limits: k.defaults(i)}
+			k.accounts[s] = a
+		}
+		if now.Sub(a.read) >= fresh || now.Before(a.read) {
+			a.read, read = now, true
+		}
+		own[i] = a
+	}
+	k.mu.Unlock()
+	if !read || k.o.Store == nil {
+		return own, nil
+	}
+	list, err := k.o.Store.Standing(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return own, ctx.Err()
+		}
+		k.o.Logger.WarnContext(ctx, "the quotas of a caller cannot be read; those known count", "error", err)
+		return own, nil
+	}
+	k.apply(own, list, now)
+	return own, nil
+}
+
+func (k *Keeper) defaults(i int) Limits { return [...]Limits{k.o.Tenant, k.o.User, k.o.Key}[i] }
+
+// apply takes in what the store has.
+func (k *Keeper) apply(own accounts, list []store.QuotaStanding, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	own.turn(now)
+	for i, a := range own {
+		if a == nil {
+			continue
+		}
+		a.limits = k.defaults(i)
+		for _, x := range list {
+			if x.Kind == a.kind {
+				k.take(a, x, k.defaults(i))
+			}
+		}
+	}
+}
+
+func (k *Keeper) take(a *account, x store.QuotaStanding, base Limits) {
+	limits, err := Parse(x.Limits, base)
+	if err != nil {
+		k.o.Logger.Warn("a stored quota cannot be read; the settings count", "kind", x.Kind, "id", x.ID, "error", err)
+	}
+	a.limits = limits
+	if x.Minute == a.minute {
+		a.requests = max(a.requests, x.Requests)
+	}
+	if x.Day == a.day {
+		// What was spent here and is not in the store yet is counted beside it.
+		a.tokens, a.usd = x.Tokens, x.CostUSD
+	}
+}
+
+// bound forgets subjects that have not asked for minutes; the store has what they have used.
+func (k *Keeper) bound(now time.Time) {
+	if len(k.accounts) < maxAccounts {
+		return
+	}
+	for s, a := range k.accounts {
+		if a.runs == 0 && now.Sub(a.read) > 2*time.Minute {
+			delete(k.accounts, s)
+		}
+	}
+}

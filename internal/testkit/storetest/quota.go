@@ -1,0 +1,161 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+)
+
+// quotas: admins manage the quotas of their tenant, and only the deployment the tenant's own.
+func quotas(t *testing.T, open Open) {
+	s := open(t)
+	with := func(tenant, user string, r identity.Role) context.Context {
+		return identity.With(context.Background(), identity.Identity{TenantID: tenant, UserID: user, Role: r})
+	}
+	admin, other := with("one", "ada", identity.RoleAdmin), with("two", "ada", identity.RoleAdmin)
+	deployment := identity.With(context.Background(), identity.Identity{TenantID: "one", Role: identity.RoleAdmin, KeyID: identity.DeploymentKey})
+	gateway := identity.With(context.Background(), identity.Identity{TenantID: "one", UserID: "rita", KeyID: identity.DeploymentKey})
+	of := func(kind, id, limits string) store.Quota { return store.Quota{Kind: kind, ID: id, Limits: limits} }
+	for _, c := range []struct {
+		what string
+		ctx  context.Context
+		q    store.Quota
+		want error
+	}{
+		{"an admin for a user", admin, of("user", "rita", "tokens=5"), nil},
+		{"again", admin, of("user", "rita", "tokens=7"), nil},
+		{"an admin for a key", admin, of("key", "k1", "requests=5"), nil},
+		{"an admin for the tenant", admin, of("tenant", "", "tokens=0"), store.ErrForbidden},
+		{"the deployment for the tenant", deployment, of("tenant", "", "tokens=9"), nil},
+		{"the anonymous callers", admin, of("user", "", "requests=1"), nil},
+		{"a member", with("one", "rita", identity.RoleMember), of("user", "rita", "tokens=0"), store.ErrForbidden},
+		{"a user whom the gateway names", gateway, of("user", "rita", "tokens=0"), store.ErrForbidden},
+		{"a reader", with("one", "rita", identity.RoleReader), of("user", "rita", "tokens=0"), store.ErrForbidden},
+		{"another kind", admin, of("session", "x", "tokens=0"), store.ErrInvalid},
+		{"a tenant by name", deployment, of("tenant", "two", "tokens=0"), store.ErrInvalid},
+		{"no key", admin, of("key", "", "tokens=0"), store.ErrInvalid},
+		{"no limits", admin, of("user", "rita", ""), store.ErrInvalid},
+		{"another tenant's", other, of("user", "rita", "tokens=1"), nil},
+	} {
+		wantErr(t, c.what, s.Quotas().Set(c.ctx, c.q), c.want)
+	}
+	list, err := s.Quotas().List(admin)
+	must(t, err)
+	wantEqual(t, "the list", each(list, func(q store.Quota) string { return q.Kind + " " + q.ID + ": " + q.Limits }),
+		[]string{"key k1: requests=5", "tenant : tokens=9", "user : requests=1", "user rita: tokens=7"})
+	_, err = s.Quotas().List(with("one", "rita", identity.RoleMember))
+	wantErr(t, "a member lists", err, store.ErrForbidden)
+	wantErr(t, "another tenant's", s.Quotas().Remove(other, "key", "k1"), store.ErrNotFound)
+	wantErr(t, "an admin removes the tenant's", s.Quotas().Remove(admin, "tenant", ""), store.ErrForbidden)
+	must(t, s.Quotas().Remove(admin, "key", "k1"))
+	found, err := s.Maintenance().AnyQuota(context.Background())
+	must(t, err)
+	wantEqual(t, "any quota", found, true)
+}
+
+// quotaUsage: what is stored is counted in the same transaction, for each subject by its window.
+func quotaUsage(t *testing.T, open Open) {
+	s := open(t)
+	found, err := s.Maintenance().AnyQuota(context.Background())
+	must(t, err)
+	wantEqual(t, "any quota", found, false)
+	alice := identity.With(context.Background(), identity.Identity{TenantID: "one", UserID: "alice", KeyID: "k1"})
+	standing := func(ctx context.Context, kind string) store.QuotaStanding {
+		t.Helper()
+		list, err := s.Quotas().Standing(ctx)
+		must(t, err)
+		for _, x := range list {
+			if x.Kind == kind {
+				return x
+			}
+		}
+		return store.QuotaStanding{}
+	}
+	spend := func(ctx context.Context, tokens int, usd float64) {
+		t.Helper()
+		m := userMessage("x")
+		m.InputTokens, m.OutputTokens, m.CostUSD = tokens, tokens, usd
+		must(t, s.BeginTurn(ctx, store.Session{ID: "s"}, m))
+	}
+	spend(alice, 100, 1)
+	wantEqual(t, "before anybody counts", standing(alice, "user"), store.QuotaStanding{})
+	s.Meter()
+	spend(alice, 100, 0.25)
+	spend(alice, 10, 0.25)
+	spend(as("one", "bob"), 1, 0.5)
+	spend(as("one", ""), 2, 0)
+	spend(as("two", "alice"), 1000, 1)
+	must(t, s.Quotas().Spend(alice, 5, 0.5))
+	day := store.QuotaDay(time.Now())
+	wantEqual(t, "the user", standing(alice, "user"), store.QuotaStanding{Kind: "user", ID: "alice", Day: day, Tokens: 225, CostUSD: 1})
+	wantEqual(t, "the key", standing(alice, "key"), store.QuotaStanding{Kind: "key", ID: "k1", Day: day, Tokens: 225, CostUSD: 1})
+	wantEqual(t, "the tenant", standing(alice, "tenant"), store.QuotaStanding{Kind: "tenant", Day: day, Tokens: 231, CostUSD: 1.5})
+	wantEqual(t, "anonymous callers", standing(as("one", ""), "user"), store.QuotaStanding{Kind: "user", Day: day, Tokens: 4})
+	must(t, s.DeleteSession(alice, "s"))
+	wantEqual(t, "after the session is gone", standing(alice, "user").Tokens, int64(225))
+
+	list, err := s.Quotas().Count(alice, 7, 3, 2, 1)
+	must(t, err)
+	wantEqual(t, "subjects", len(list), 3)
+	_, err = s.Quotas().Count(alice, 7, 1, 1, 0)
+	must(t, err)
+	_, err = s.Quotas().Count(alice, 6, 50, 50, 50) // a server that is late
+	must(t, err)
+	wantEqual(t, "the tenant's minute", standing(alice, "tenant").Requests, int64(4))
+	wantEqual(t, "the user's minute", standing(alice, "user").Requests, int64(3))
+	_, err = s.Quotas().Count(alice, 8, 1, 1, 1)
+	must(t, err)
+	wantEqual(t, "the next minute", standing(alice, "user").Requests, int64(1))
+	wantEqual(t, "the tokens stay", standing(alice, "user").Tokens, int64(225))
+	reader := identity.With(context.Background(), identity.Identity{TenantID: "one", UserID: "ron", Role: identity.RoleReader})
+	_, err = s.Quotas().Count(reader, 8, 1, 1, 0)
+	must(t, err)
+	must(t, s.Quotas().Set(as("one", ""), store.Quota{Kind: "user", ID: "alice", Limits: "tokens=1"}))
+	wantEqual(t, "the limits", standing(alice, "user").Limits, "tokens=1")
+	must(t, s.Quotas().Set(as("one", ""), store.Quota{Kind: "user", ID: "new", Limits: "tokens=2"}))
+	wantEqual(t, "limits without usage", standing(as("one", "new"), "user"), store.QuotaStanding{Kind: "user", ID: "new", Limits: "tokens=2"})
+}
+
+// quotaRuns: however many begin at once, no more runs are under way than are allowed.
+func quotaRuns(t *testing.T, open Open) {
+	s := open(t)
+	begin := func(user string, allowed store.RunsAllowed) (string, error) {
+		id := newID()
+		return id, s.BeginRun(as("one", user), store.RunStart{
+			Run: store.Run{ID: id, Process: "p"}, Session: store.Session{ID: id}, Messages: []*store.Message{userMessage("x")}, Allowed: allowed,
+		})
+	}
+	var wait sync.WaitGroup
+	begun := make(chan string, 12)
+	for range 12 {
+		wait.Go(func() {
+			id, err := begin("alice", store.RunsAllowed{User: 3})
+			var many *store.TooManyRunsError
+			switch {
+			case err == nil:
+				begun <- id
+			case !errors.As(err, &many) || many.Kind != store.QuotaUser:
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	wantEqual(t, "runs of the user", len(begun), 3)
+	_, err := begin("bob", store.RunsAllowed{User: 3, Tenant: 4})
+	must(t, err)
+	_, err = begin("bob", store.RunsAllowed{User: 3, Tenant: 4})
+	var many *store.TooManyRunsError
+	if !errors.As(err, &many) || many.Kind != store.QuotaTenant {
+		t.Errorf("one more of the tenant: %v", err)
+	}
+	write(t, s, as("one", "alice"), store.RunWrite{RunID: <-begun, Process: "p", Status: store.RunCompleted})
+	_, err = begin("bob", store.RunsAllowed{User: 3, Tenant: 4})
+	must(t, err)
+	_, err = begin("", store.RunsAllowed{User: 1})
+	must(t, err)
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/p8-org/p8/identity"
+)
+
+// Meter makes the store count what each tenant and user spends, in the transaction that stores
+// it. Until then nothing is counted.
+func (s *Store) Meter() { s.metered.Store(true) }
+
+// QuotaDay and QuotaMinute return the numbers of a time's day and minute in UTC, since 1970.
+func QuotaDay(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
+
+// QuotaMinute is the minute of a time; see QuotaDay.
+func QuotaMinute(t time.Time) int64 { return t.Unix() / 60 }
+
+// AnyQuota reports whether any tenant has a quota of its own.
+func (m Maintenance) AnyQuota(ctx context.Context) (any bool, err error) {
+	err = m.read(ctx, "look for quotas", func(c Conn) error {
+		any = false
+		return c.Query(ctx, `SELECT 1 FROM quotas LIMIT 1`, func(Row) error {
+			any = true
+			return nil
+		})
+	})
+	return any, err
+}
+
+// Standing returns where the caller stands: the quotas and the usage of the tenant, the user and
+// the key. A subject without a row of either is left out.
+func (q Quotas) Standing(ctx context.Context) (list []QuotaStanding, err error) {
+	err = q.store.read(ctx, "read quotas", func(c Conn, by caller) error {
+		list, err = standing(ctx, c, by)
+		return err
+	})
+	return list, err
+}
+
+func standing(ctx context.Context, c Conn, by caller) (list []QuotaStanding, err error) {
+	const own = ` WHERE tenant_id = $1 AND (kind = 'tenant' AND subject = '' OR kind = 'user' AND subject = $2 OR kind = 'key' AND subject = $3 AND $3 <> '')`
+	err = c.Query(ctx, `SELECT kind, subject, limits, 0, 0, 0, 0, 0.0 FROM quotas`+own+`
+		UNION ALL SELECT kind, subject, '', minute_at, requests, day_at, tokens, cost_usd FROM quota_usage`+own, func(r Row) error {
+		var x QuotaStanding
+		if err := r.Scan(&x.Kind, &x.ID, &x.Limits, &x.Minute, &x.Requests, &x.Day, &x.Tokens, &x.CostUSD); err != nil {
+			return err
+		}
+		for i := range list {
+			if list[i].Kind == x.Kind {
+				x.Limits = list[i].Limits // the quota comes before the usage
+				list[i] = x
+				return nil
+			}
+		}
+		list = append(list, x)
+		return nil
+	}, by.TenantID, by.UserID, by.KeyID)
+	return list, err
+}
+
+// Count adds requests that the caller made in a minute: those of the tenant, the user and the
+// key. It returns where the caller then stands.
+func (q Quotas) Count(ctx context.Context, minute int64, tenant, user, key int64) (list []QuotaStanding, err error) {
+	// Readers make requests, too: it is not the caller who writes this.
+	err = q.store.run(ctx, "count requests", q.store.engine.Write, func(c Conn, by caller) error {
+		for _, u := range []spending{{kind: QuotaTenant, requests: tenant}, {QuotaUser, by.UserID, user}, {QuotaKey, by.KeyID, key}} {
+			if u.requests == 0 {
+				continue
+			}
+			if _, err := c.Exec(ctx, `INSERT INTO quota_usage (tenant_id, kind, subject, minute_at, requests) VALUES ($1, $2, $3, $4, $5)
+				ON CONFLICT (tenant_id, kind, subject) DO UPDATE SET requests = CASE WHEN quota_usage.minute_at > excluded.minute_at THEN quota_usage.requests
+				WHEN quota_usage.minute_at = excluded.minute_at THEN quota_usage.requests + excluded.requests ELSE excluded.requests END,
+				minute_at = CASE WHEN quota_usage.minute_at > excluded.minute_at THEN quota_usage.minute_at ELSE excluded.minute_at END`,
+				by.TenantID, u.kind, u.id, minute, u.requests); err != nil {
+				return err
+			}
+		}
+		list, err = standing(ctx, c, by)
+		return err
+	})
+	return list, err
+}
+
+// spending is the requests of a subject.
+type spending struct {
+	kind, id string
+	requests int64
+}
+
+// Spend counts what the caller spent outside of any session.
+func (q Quotas) Spend(ctx context.Context, tokens int, costUSD float64) error {
+	return q.store.run(ctx, "count tokens", q.store.engine.Write, func(c Conn, by caller) error {
+		return q.store.spend(ctx, c, by, tokens, costUSD, q.store.clock())
+	})
+}
+
+// spend adds tokens and dollars to what the tenant, the user and the key have used today. All
+// writers take the rows in one order.
+func (s *Store) spend(ctx context.Context, c Conn, by caller, tokens int, usd float64, now time.Time) error {
+	if !s.metered.Load() || tokens == 0 && usd == 0 {
+		return nil
+	}
+	// Who speaks in a session of another user pays.
+	sql, args := spendSQL, append(make([]any, 0, 6), by.TenantID, cmp.Or(by.author, by.UserID), QuotaDay(now), tokens, usd)
+	if by.KeyID != "" && by.KeyID != identity.DeploymentKey {
+		sql, args = spendKeySQL, append(args, by.KeyID)
+	}
+	return c.Later(ctx, Statement{SQL: sql, Args: args})
+}
+
+const (
+	spendInto = `INSERT INTO quota_usage (tenant_id, kind, subject, day_at, tokens, cost_usd) VALUES `
+	spendBoth = `($1, 'tenant', '', $3, $4, $5), ($1, 'user', $2, $3, $4, $5)`
+	spendSum  = ` ON CONFLICT (tenant_id, kind, subject) DO UPDATE SET
+		tokens = CASE WHEN quota_usage.day_at > excluded.day_at THEN quota_usage.tokens WHEN quota_usage.day_at = excluded.day_at THEN quota_usage.tokens + excluded.tokens ELSE excluded.tokens END,
+		cost_usd = CASE WHEN quota_usage.day_at > excluded.day_at THEN quota_usage.cost_usd WHEN quota_usage.day_at = excluded.day_at THEN quota_usage.cost_usd + excluded.cost_usd ELSE excluded.cost_usd END,
+		day_at = CASE WHEN quota_usage.day_at > excluded.day_at THEN quota_usage.day_at ELSE excluded.day_at END`
+	spendSQL    = spendInto + spendBoth + spendSum
+	spendKeySQL = spendInto + spendBoth + `, ($1, 'key', $6, $3, $4, $5)` + spendSum
+)
+
+// RunsAllowed is how many runs may be under way when one more begins, itself included; 0 is any
+// number.
+type RunsAllowed struct{ Tenant, User int }
+
+// TooManyRunsError means that a tenant or a user has as many runs as RunsAllowed says.
+type TooManyRunsError struct {
+	// Kind is tenant or user.
+	Kind string
+}
+
+// Error names the kind.
+func (e *TooManyRunsError) Error() string {
+	return "the " + e.Kind + " has as many runs under way as it may have"
+}
+
+// countRuns fails if too many runs are under way. The writers of one tenant wait for each other,
+// so that two of them cannot both take the last place.
+func (w *writer) countRuns(ctx context.Context, most RunsAllowed) error {
+	if most == (RunsAllowed{}) {
+		return nil
+	}
+	if err := w.c.Later(ctx, Statement{
+		SQL: `INSERT INTO quota_usage (tenant_id, kind, subject) VALUES ($1, 'tenant', '')
+			ON CONFLICT (tenant_id, kind, subject) DO UPDATE SET requests = quota_usage.requests`, Args: []any{w.by.TenantID},
+	}); err != nil {
+		return err
+	}
+	const running = `(SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND status = 'running' AND rested_at IS NULL`
+	for _, s := range []struct {
+		kind, where string
+		most        int
+		args        []any
+	}{
+		{QuotaTenant, `) <= $2`, most.Tenant, nil},
+		{QuotaUser, ` AND COALESCE(user_id, '') = $3) <= $2`, most.User, []any{w.by.UserID}},
+	} {
+		if s.most == 0 {
+			continue
+		}
+		if err := w.c.Later(ctx, Statement{
+			SQL: `SELECT 1 WHERE ` + running + s.where, Args: append([]any{w.by.TenantID, s.most}, s.args...),
+			Missing: func() error { return &TooManyRunsError{s.kind} },
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
