@@ -221,7 +221,7 @@ func TestSignIn(t *testing.T) {
 	t.Run("expired, by the clock of the server", func(t *testing.T) {
 		late := signedServer(t, provider, "AHEAD=1h")
 		code, _, errs := newPerson(t).does(address, browse, "login", late.URL)
-		if code != 1 || !strings.Contains(errs, "a token that the server does not take") || !strings.Contains(errs, "expired") {
+		if code != 1 || !strings.Contains(errs, "the server does not take the token") || !strings.Contains(errs, "expired") {
 			t.Error(code, errs)
 		}
 	})
