@@ -1,9 +1,11 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
+	"regexp"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -96,12 +98,14 @@ func (s *Server) full() bool {
 }
 
 // writer gives each write its own deadline, because a stream outlasts any common one,
-// and hides the sessions of other callers.
+// hides the sessions of other callers, and words the SDK's errors about a body, which name
+// its Go types.
 type writer struct {
 	http.ResponseWriter
 	timeout  time.Duration
 	deadline time.Time
 	hidden   bool
+	bad      bool
 }
 
 // WriteHeader answers for another caller's session as for an unknown one: the SDK has
@@ -110,6 +114,7 @@ func (w *writer) WriteHeader(status int) {
 	if status == http.StatusForbidden {
 		w.hidden, status = true, http.StatusNotFound
 	}
+	w.bad = status == http.StatusBadRequest
 	w.ResponseWriter.WriteHeader(status)
 	w.extend()
 	if w.hidden {
@@ -122,8 +127,22 @@ func (w *writer) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	w.extend()
+	if w.bad && bytes.HasPrefix(b, []byte("malformed payload")) {
+		_, err := w.ResponseWriter.Write([]byte("the body is not a message of JSON-RPC 2.0\n"))
+		return len(b), err
+	}
+	if bytes.Contains(b, []byte("invalid params: ")) {
+		if _, err := w.ResponseWriter.Write(wrongParams.ReplaceAll(b, []byte(`${1}the params are not as $2 wants them"`))); err != nil {
+			return 0, err
+		}
+		return len(b), nil
+	}
 	return w.ResponseWriter.Write(b)
 }
+
+// wrongParams matches the SDK's error about params of another form. Within a text of a
+// result, its quotes are escaped.
+var wrongParams = regexp.MustCompile(`("error":\{"code":-32602,"message":")handling '([^'"\\]*)': invalid params: (?:[^"\\]|\\.)*"`)
 
 // extend moves the deadline of the connection, not more often than needed.
 func (w *writer) extend() {

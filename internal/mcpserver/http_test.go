@@ -195,6 +195,24 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
+// An error of the SDK about a body names its Go types; the client gets p8's words.
+func TestBodiesThatAreNoMessages(t *testing.T) {
+	url := over(t, newServer(t, mcpserver.Options{}))
+	_, _, header := post(t, url, "", "alice", initialize)
+	_, text, _ := post(t, url, header.Get("Mcp-Session-Id"), "alice", `{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":{"a\"b":1}}}`)
+	if !strings.Contains(text, `"error":{"code":-32602,"message":"the params are not as prompts/get wants them"}`) {
+		t.Error(text)
+	}
+	for _, body := range []string{`true`, `{"jsonrpc":-1,"method":"ping"}`, `{"jsonrpc":"2.0","method":{}}`, `{`} {
+		for _, version := range []string{"", "2026-07-28"} {
+			status, text, _ := send(t, http.MethodPost, url, body, map[string]string{"MCP-Protocol-Version": version})
+			if status != http.StatusBadRequest || text != "the body is not a message of JSON-RPC 2.0\n" {
+				t.Errorf("%s %s: %d %s", version, body, status, text)
+			}
+		}
+	}
+}
+
 func TestListeningOverHTTP(t *testing.T) {
 	s := newServer(t, mcpserver.Options{Resources: shelf{}})
 	url := over(t, s)
