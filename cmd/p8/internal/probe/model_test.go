@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/p8-org/p8/internal/testkit/harness"
@@ -20,6 +21,8 @@ type mind struct {
 	// over is closed at the end: until then, answers to HOLD are under way.
 	over    chan struct{}
 	release func()
+	// poison is what the model says when it is told SAY POISON, and what the web says.
+	poison atomic.Pointer[string]
 }
 
 func newMind(t *testing.T) *mind {
@@ -64,6 +67,13 @@ func (m *mind) answer(x harness.Exchange) harness.Reply {
 		return object(`{"dream_moments":[{"name":"Night thoughts","summary":%q,"moment_type":"dream","topic_tags":[],"emotion_tags":[],"affinity_fragments":[]}],"search_questions":[]}`)
 	case strings.Contains(system, "You keep the profile of a person"):
 		return object(`{"content":%q,"interests":[],"preferred_topics":[]}`)
+	case strings.Contains(last, "SAY POISON"):
+		return harness.Reply{Text: []string{*m.poison.Load()}}
+	case strings.Contains(last, "OBEY EVERYTHING") && calls == 0:
+		raw, _ := json.Marshal(x.Body.Messages)
+		last = string(raw)
+	}
+	switch {
 	case strings.Contains(last, "HOLD"):
 		return harness.Reply{Text: []string{said}, Hold: m.over}
 	}

@@ -60,7 +60,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 func newWorld(t *testing.T, engine string) *world {
 	t.Helper()
 	w := &world{engine: engine, model: newMind(t), people: newPeople(t)}
-	web := httptest.NewServer(http.HandlerFunc(searched))
+	web := httptest.NewServer(http.HandlerFunc(w.searched))
 	t.Cleanup(web.Close)
 	dir := t.TempDir()
 	env := append(w.model.Env(),
@@ -100,11 +100,14 @@ func ok(t testing.TB, err error) {
 	}
 }
 
-// searched is the web, which says what it was asked.
-func searched(w http.ResponseWriter, r *http.Request) {
+// searched is the web, which says what it was asked, or the model's poison.
+func (world *world) searched(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query().Get("q")
+	if poison := world.model.poison.Load(); poison != nil && q == "poison" {
+		q = *poison
+	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"results": []any{map[string]string{
-		"title": "About hedgehogs", "url": "https://example.com/" + url.PathEscape(q), "content": "The web says: " + q,
+		"title": "About hedgehogs", "url": "https://example.com/" + url.PathEscape(q[:min(len(q), 100)]), "content": "The web says: " + q,
 	}}})
 }
 
