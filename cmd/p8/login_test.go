@@ -189,7 +189,7 @@ func TestSignIn(t *testing.T) {
 		}
 	})
 	t.Run("renewal", func(t *testing.T) {
-		provider.Live(t, 5) // less than what is left when a token is renewed
+		provider.Live(t, 25) // less than what is left when a token is renewed
 		dan := newPerson(t)
 		if code, _, errs := dan.does(address, browse, "login", other.URL); code != 0 {
 			t.Fatal(errs)
