@@ -17,7 +17,7 @@ func (s *Store) Access() Access { return Access{s} }
 // Key returns the key or login with a hash, also one that was revoked or has expired; found is
 // false without one.
 func (a Access) Key(ctx context.Context, hash string) (k APIKey, found bool, err error) {
-	err = a.store.engine.Read(ctx, func(c Conn) (err error) {
+	err = a.store.engine.ReadSystem(ctx, func(c Conn) (err error) {
 		found, err = one(ctx, c, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, k.columns(), storable(hash))
 		return err
 	})
@@ -35,14 +35,14 @@ func (a Access) KeyUsed(ctx context.Context, tenant, id string, every time.Durat
 }
 
 func (a Access) write(ctx context.Context, op string, fn func(Conn) error) error {
-	return fail(op, a.store.engine.Write(ctx, fn))
+	return fail(op, a.store.engine.WriteSystem(ctx, fn))
 }
 
 // Account returns a local user and the hash of the password. If tenant is "", the user must
 // have an account in one tenant only. found is false without one.
 func (a Access) Account(ctx context.Context, tenant, userID string) (x Account, hash string, found bool, err error) {
 	n := 0
-	err = a.store.engine.Read(ctx, func(c Conn) error {
+	err = a.store.engine.ReadSystem(ctx, func(c Conn) error {
 		n = 0
 		return c.Query(ctx, `SELECT `+accountColumns+`, password FROM accounts WHERE user_id = $1 AND ($2 = '' OR tenant_id = $2) LIMIT 2`, func(r Row) error {
 			n++

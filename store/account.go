@@ -81,8 +81,9 @@ func (all Accounts) List(ctx context.Context, limit int, cursor string) (list []
 		if err := by.mayAdminister(); err != nil {
 			return err
 		}
-		q := newQuery(`SELECT ` + accountColumns + ` FROM (SELECT accounts.*, user_id AS id FROM accounts) AS all_accounts WHERE tenant_id = `)
+		q := newQuery(`SELECT ` + accountColumns + ` FROM (SELECT accounts.*, user_id AS id FROM accounts WHERE tenant_id = `)
 		q.arg(by.TenantID)
+		q.add(`) AS of_tenant WHERE true`)
 		if err := q.beyond(cursor, "created_at", ">"); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func newAddingSQL(d Dialect, session string) (sql addingSQL) {
 	open := `INSERT INTO sessions
 		(tenant_id, id, ` + column + `, message_count, dropped_messages, total_tokens, name, description, agent_name, mode, created_at, updated_at, named, metadata, client_id)
 		VALUES ($1, $2, ` + owner + `, $4, $5, $6, $7, $8, $9, COALESCE($10, 'chat'), $11, $11, $12, $13, $14)
-		ON CONFLICT (tenant_id, id, (` + d.ownerOf(``) + `)) DO UPDATE SET message_count = sessions.message_count + excluded.message_count,
+		ON CONFLICT (tenant_id, id, ` + d.ownerOf(``) + `) DO UPDATE SET message_count = sessions.message_count + excluded.message_count,
 		dropped_messages = sessions.dropped_messages + excluded.dropped_messages, total_tokens = sessions.total_tokens + excluded.total_tokens, name = CASE WHEN sessions.named AND NOT $12
 		THEN sessions.name ELSE COALESCE(excluded.name, sessions.name) END, named = (sessions.named OR $12),
 		description = COALESCE(excluded.description, sessions.description), agent_name = COALESCE(excluded.agent_name, sessions.agent_name),

@@ -56,7 +56,7 @@ func (s *Store) SwitchBranch(ctx context.Context, sessionID, messageID string) e
 			return err
 		}
 		busy, err := one(ctx, w.c, `SELECT 1 FROM runs WHERE tenant_id = $1 AND session_id = $2
-			AND COALESCE(user_id, '') = $3 AND ended_at IS NULL LIMIT 1`, []any{new(int)}, w.by.TenantID, sessionID, w.by.UserID)
+			AND `+w.store.dialect.userOf()+` = $3 AND ended_at IS NULL LIMIT 1`, []any{new(int)}, w.by.TenantID, sessionID, w.by.UserID)
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,9 @@ func (by caller) owner(shared bool) any {
 }
 
 // scope returns the caller in the form that engines take.
-func (by caller) scope() Scope { return Scope{by.TenantID, by.UserID} }
+func (by caller) scope() Scope {
+	return Scope{Tenant: by.TenantID, User: by.UserID, Host: by.Shared.Owner}
+}
 
 // keyOwner returns the owner of the caller's own keys.
 func (by caller) keyOwner() string { return cmp.Or(by.UserID, anonymousOwner) }

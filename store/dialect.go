@@ -70,10 +70,22 @@ func inEachDialect(text func(Dialect) string) (all eachDialect) {
 // nothing else, an expression on PostgreSQL. prefix is the table's alias and a dot.
 func (d Dialect) ownerOf(prefix string) string {
 	if d == DialectPostgres {
-		return `COALESCE(` + prefix + `user_id, '')`
+		return d.orElse(prefix+`user_id`, `''`)
 	}
 	return prefix + `owner`
 }
+
+// orElse returns COALESCE of two columns. In PostgreSQL it is a CASE: under row-level
+// security, no index serves a condition on COALESCE.
+func (d Dialect) orElse(column, other string) string {
+	if d == DialectPostgres {
+		return `(CASE WHEN ` + column + ` IS NULL THEN ` + other + ` ELSE ` + column + ` END)`
+	}
+	return `COALESCE(` + column + `, ` + other + `)`
+}
+
+// userOf returns the user of a run or a request, "" without one.
+func (d Dialect) userOf() string { return d.orElse(`user_id`, `''`) }
 
 // putOwner returns the column of an INSERT that makes a session or a message the owner's,
 // and its value, given the owner's parameter.
@@ -113,13 +125,13 @@ func (d Dialect) readableSession() string {
 
 // ofSession adds the condition on the owner of runs or requests, and on their session
 // unless that is "". Indexes by session hold the owner as an expression.
-func (q *query) ofSession(by caller, session string) {
+func (q *query) ofSession(d Dialect, by caller, session string) {
 	if session == "" {
 		q.owned(by.user)
 		return
 	}
 	q.add(` AND session_id = `).arg(storable(session))
-	q.add(` AND COALESCE(user_id, '') = `).arg(by.UserID)
+	q.add(` AND ` + d.userOf() + ` = `).arg(by.UserID)
 }
 
 // owned adds the condition on the owner: two texts rather than IS NOT DISTINCT

@@ -31,6 +31,11 @@
 // for authentication. Changes that an operator must be able to trace are in the audit log
 // ([Store.AuditLog]), written in their transaction.
 //
+// Every statement for a caller names its tenant, and an engine gets the caller's [Scope] with
+// each transaction: PostgreSQL enforces it a second time, and tests check each statement's
+// text on both engines. Statements without a caller have methods of their own (ReadSystem,
+// WriteSystem).
+//
 // The SQL is written once here, with $1…$n, over the few methods of an [Engine]. Go
 // writes everything that must agree (a row, its key, its words, the task to embed it,
 // its history, a session's totals) in one transaction, without triggers or sequences.

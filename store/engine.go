@@ -12,11 +12,18 @@ import (
 // time.Time (UTC, microseconds) and []float32 (a vector); an empty json.RawMessage is NULL. A violated
 // unique key is reported as an error that wraps [ErrConflict].
 type Engine interface {
-	// Read runs fn with a connection that cannot write.
-	Read(ctx context.Context, fn func(Conn) error) error
-	// Write runs fn in one transaction, which is durable when Write returns nil
-	// and leaves no trace when fn or Write fails.
-	Write(ctx context.Context, fn func(Conn) error) error
+	// Read runs fn for a caller, with a connection that cannot write. Besides the
+	// conditions of fn's statements, the engine's database limits them to the rows that
+	// the scope may read, if the engine has a way to do so.
+	Read(ctx context.Context, sc Scope, fn func(Conn) error) error
+	// Write runs fn for a caller in one transaction, which is durable when Write returns
+	// nil and leaves no trace when fn or Write fails. The database limits it as in Read,
+	// and the rows that are written to those of the scope's tenant.
+	Write(ctx context.Context, sc Scope, fn func(Conn) error) error
+	// ReadSystem and WriteSystem are Read and Write for p8 itself: they reach the rows of
+	// all tenants. Only [Maintenance], [Access] and engines call them.
+	ReadSystem(ctx context.Context, fn func(Conn) error) error
+	WriteSystem(ctx context.Context, fn func(Conn) error) error
 	// Select runs a SELECT that the caller wrote. The database itself limits it to the
 	// rows that sc may read. A mistake in the text is a [*SelectError].
 	Select(ctx context.Context, sc Scope, sql string, b SelectBounds) (Selection, error)

@@ -144,10 +144,10 @@ func (r feedReader) newest(ctx context.Context, c Conn, before time.Time) (time.
 	q := newQuery(`SELECT (SELECT created_at FROM messages m WHERE `)
 	r.said(q)
 	q.add(` AND created_at < `).arg(before)
-	q.add(` AND ` + r.notBackground() + ` ORDER BY created_at DESC LIMIT 1), (SELECT ` + happened + ` FROM moments WHERE `)
+	q.add(` AND ` + r.notBackground() + ` ORDER BY created_at DESC LIMIT 1), (SELECT ` + r.d.happened() + ` FROM moments WHERE `)
 	r.made(q)
-	q.add(` AND ` + happened + ` < `).arg(before)
-	q.add(` ORDER BY ` + happened + ` DESC LIMIT 1)`)
+	q.add(` AND ` + r.d.happened() + ` < `).arg(before)
+	q.add(` ORDER BY ` + r.d.happened() + ` DESC LIMIT 1)`)
 	var message, moment time.Time
 	if _, err := one(ctx, c, q.String(), []any{&message, &moment}, q.args...); err != nil {
 		return time.Time{}, err
@@ -177,8 +177,10 @@ func (d day) within(q *query, column string) {
 	q.add(` AND ` + column + ` < `).arg(d.end)
 }
 
-// happened is the time of a moment in the feed, for which there is an index.
-const happened = `(CASE WHEN moment_type = '` + MomentReminder + `' THEN created_at ELSE COALESCE(starts_timestamp, created_at) END)`
+// happened returns the time of a moment in the feed, for which there is an index.
+func (d Dialect) happened() string {
+	return `(CASE WHEN moment_type = '` + MomentReminder + `' THEN created_at ELSE ` + d.began() + ` END)`
+}
 
 // sessions reads the day's sessions, the last used first, with the totals of all.
 func (r feedReader) sessions(d day, out *FeedDay) Statement {
@@ -204,7 +206,7 @@ func (r feedReader) sessions(d day, out *FeedDay) Statement {
 func (r feedReader) counts(d day, out *FeedDay) Statement {
 	q := newQuery(`SELECT count(*), count(CASE WHEN moment_type = '` + MomentReminder + `' THEN 1 END) FROM moments WHERE `)
 	r.made(q)
-	d.within(q, happened)
+	d.within(q, r.d.happened())
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
 		return row.Scan(&out.MomentCount, &out.Reminders)
 	}}
@@ -214,8 +216,8 @@ func (r feedReader) counts(d day, out *FeedDay) Statement {
 func (r feedReader) moments(d day, out *FeedDay) Statement {
 	q := newQuery(moments.selects)
 	r.made(q)
-	d.within(q, happened)
-	q.add(` ORDER BY ` + happened + ` DESC, id DESC LIMIT `).arg(feedMoments)
+	d.within(q, r.d.happened())
+	q.add(` ORDER BY ` + r.d.happened() + ` DESC, id DESC LIMIT `).arg(feedMoments)
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
 		out.Moments = append(out.Moments, Moment{})
 		var f fields

@@ -54,11 +54,11 @@ func (s *Store) find(ctx context.Context, t *table, f Filter) (all []found, next
 			}
 			if f.After != "" {
 				// Of rows with one time and id, the nearest range comes first.
-				q.add(` AND (` + f.time() + `, id) ` + map[bool]string{true: `<=`, false: `<`}[rank > after.rank] + ` (`).arg(after.when)
+				q.add(` AND (` + f.time(s.dialect) + `, id) ` + map[bool]string{true: `<=`, false: `<`}[rank > after.rank] + ` (`).arg(after.when)
 				q.add(`, `).arg(after.id)
 				q.add(`)`)
 			}
-			q.add(` ORDER BY ` + f.time() + ` DESC, id DESC LIMIT `).arg(limit + 1)
+			q.add(` ORDER BY ` + f.time(s.dialect) + ` DESC, id DESC LIMIT `).arg(limit + 1)
 			if err := t.read(ctx, c, q, func(rec record) error {
 				all = append(all, newFound(rec, rank, f.Happened))
 				return nil
@@ -155,10 +155,10 @@ func (t *table) filter(sql string, d Dialect, k owned, f Filter) (*query, error)
 		}
 	}
 	if !f.Since.IsZero() {
-		q.add(` AND ` + f.time() + ` >= `).arg(f.Since.UTC())
+		q.add(` AND ` + f.time(d) + ` >= `).arg(f.Since.UTC())
 	}
 	if !f.Before.IsZero() {
-		q.add(` AND ` + f.time() + ` < `).arg(f.Before.UTC())
+		q.add(` AND ` + f.time(d) + ` < `).arg(f.Before.UTC())
 	}
 	for _, column := range slices.Sorted(maps.Keys(f.Equal)) {
 		if err := t.checkEqual(column, f.Equal[column]); err != nil {
@@ -174,9 +174,9 @@ func (t *table) filter(sql string, d Dialect, k owned, f Filter) (*query, error)
 }
 
 // time returns the time of a row, in SQL.
-func (f *Filter) time() string {
+func (f *Filter) time(d Dialect) string {
 	if f.Happened {
-		return happened
+		return d.happened()
 	}
 	return `created_at`
 }

@@ -14,11 +14,11 @@ type Maintenance struct{ store *Store }
 func (s *Store) Maintenance() Maintenance { return Maintenance{s} }
 
 func (m Maintenance) read(ctx context.Context, op string, fn func(Conn) error) error {
-	return fail(op, m.store.engine.Read(ctx, fn))
+	return fail(op, m.store.engine.ReadSystem(ctx, fn))
 }
 
 func (m Maintenance) write(ctx context.Context, op string, fn func(Conn) error) error {
-	return fail(op, m.store.engine.Write(ctx, fn))
+	return fail(op, m.store.engine.WriteSystem(ctx, fn))
 }
 
 // Check returns an [*UnavailableError] if the database cannot be read and written. It may

@@ -158,7 +158,7 @@ func (r *recall) statements(by caller) []Statement {
 	}
 	if q.Runs {
 		list = append(list, Statement{SQL: `SELECT ` + runColumns + ` FROM runs WHERE tenant_id = $1 AND session_id = $2
-			AND COALESCE(user_id, '') = $3 AND ended_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $4`,
+			AND ` + r.d.userOf() + ` = $3 AND ended_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $4`,
 			Args: []any{by.TenantID, q.SessionID, by.UserID, recallRuns},
 			Each: func(row Row) error {
 				r.Runs = append(r.Runs, Run{})
@@ -227,9 +227,11 @@ func (r *recall) rows(q *query, by caller) {
 	}
 }
 
-// oldest adds the number of the last message to read: the first one beyond the budget.
+// oldest adds the number of the last message to read: the first one beyond the budget. It is
+// a sub-select as a whole, because under row-level security no index serves a condition with
+// COALESCE.
 func (r *recall) oldest(q *query, by caller) {
-	q.add(`COALESCE((SELECT MIN(seq) FROM (SELECT seq, ROW_NUMBER() OVER latest AS place, CAST(SUM(cost) OVER latest AS BIGINT) - cost AS newer
+	q.add(`(SELECT COALESCE(MIN(seq), 0) FROM (SELECT seq, ROW_NUMBER() OVER latest AS place, CAST(SUM(cost) OVER latest AS BIGINT) - cost AS newer
 		FROM (SELECT m.seq, `)
 	if most := r.query.ResultTokens; most > 0 {
 		q.add(`CASE WHEN m.message_type = '` + MessageToolResponse + `' THEN LEAST(m.token_count, `).arg(most)
@@ -245,7 +247,7 @@ func (r *recall) oldest(q *query, by caller) {
 	if r.query.Tokens > 0 {
 		q.add(` WHERE place = 2 OR newer <= `).arg(r.query.Tokens)
 	}
-	q.add(`), 0)`)
+	q.add(`)`)
 }
 
 // covering reads the session_chunk moments that cover the messages. It comes after

@@ -112,7 +112,7 @@ func (s *Store) Requests(ctx context.Context, f RequestFilter) (list []RunReques
 	err = s.readIn(ctx, "list requests", f.SessionID, func(c Conn, by caller) error {
 		q := newQuery(`SELECT ` + requestColumns + ` FROM run_requests WHERE tenant_id = `)
 		q.arg(by.TenantID)
-		q.ofSession(by, f.SessionID)
+		q.ofSession(s.dialect, by, f.SessionID)
 		if f.RunID != "" {
 			q.add(` AND run_id = `).arg(storable(f.RunID))
 		}

@@ -54,7 +54,7 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) (list []Run, next string,
 	}
 	err = s.readIn(ctx, "list runs", f.SessionID, func(c Conn, by caller) error {
 		q := newQuery(`SELECT ` + runColumns + ` FROM runs WHERE tenant_id = `)
-		f.choose(q, by)
+		f.choose(s.dialect, q, by)
 		if err := q.beyond(f.Cursor, column, "<"); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s *Store) CountRuns(ctx context.Context, f RunFilter) (n int64, err error)
 	f.SessionID = cmp.Or(f.SessionID, sharedSession(ctx))
 	err = s.readIn(ctx, "count runs", f.SessionID, func(c Conn, by caller) error {
 		q := newQuery(`SELECT COUNT(*) FROM runs WHERE tenant_id = `)
-		f.choose(q, by)
+		f.choose(s.dialect, q, by)
 		_, err := one(ctx, c, q.String(), []any{&n}, q.args...)
 		return err
 	})
@@ -94,9 +94,9 @@ func (f *RunFilter) check() error {
 }
 
 // choose adds the conditions of the filter; the first one is on the tenant.
-func (f *RunFilter) choose(q *query, by caller) {
+func (f *RunFilter) choose(d Dialect, q *query, by caller) {
 	q.arg(by.TenantID)
-	q.ofSession(by, f.SessionID)
+	q.ofSession(d, by, f.SessionID)
 	if f.AgentName != "" {
 		q.add(` AND agent_name = `).arg(storable(f.AgentName))
 	}
@@ -136,8 +136,8 @@ func (s *Store) RunEvents(ctx context.Context, id string, after int64, most int)
 		for size := 0; size < most; {
 			n := len(list)
 			err := c.Query(ctx, `SELECT first_seq, last_seq, data FROM run_events
-				WHERE tenant_id = $1 AND run_id = $2 AND last_seq > $3 AND first_seq >= COALESCE((SELECT MAX(first_seq) FROM run_events
-				WHERE tenant_id = $1 AND run_id = $2 AND first_seq <= $3), 0) ORDER BY first_seq LIMIT $4`,
+				WHERE tenant_id = $1 AND run_id = $2 AND last_seq > $3 AND first_seq >= (SELECT COALESCE(MAX(first_seq), 0) FROM run_events
+				WHERE tenant_id = $1 AND run_id = $2 AND first_seq <= $3) ORDER BY first_seq LIMIT $4`,
 				func(r Row) error {
 					var e RunEvents
 					if size >= most {

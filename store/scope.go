@@ -10,6 +10,9 @@ import (
 type Scope struct {
 	// Tenant and User; User is "" for an anonymous caller.
 	Tenant, User string
+	// Host is the owner of the session that was shared with the user, if the user is in it;
+	// what belongs to that session is the host's.
+	Host string
 }
 
 // RowOwner names the owner of rows: a user in a tenant, or a whole tenant, whose user

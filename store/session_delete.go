@@ -46,7 +46,7 @@ func (w *writer) cancelRuns(ctx context.Context, session string) error {
 	type live struct{ id, reason string }
 	var runs []live
 	if err := w.c.Query(ctx, `SELECT id, reason FROM runs WHERE tenant_id = $1 AND session_id = $2
-		AND COALESCE(user_id, '') = $3 AND ended_at IS NULL ORDER BY id`+w.store.dialect.lock(), func(r Row) error {
+		AND `+w.store.dialect.userOf()+` = $3 AND ended_at IS NULL ORDER BY id`+w.store.dialect.lock(), func(r Row) error {
 		var x live
 		err := r.Scan(&x.id, &x.reason)
 		runs = append(runs, x)

@@ -70,13 +70,13 @@ func (s *Store) write(ctx context.Context, op string, fn func(Conn, caller) erro
 }
 
 func (s *Store) run(ctx context.Context, op string,
-	with func(context.Context, func(Conn) error) error, fn func(Conn, caller) error,
+	with func(context.Context, Scope, func(Conn) error) error, fn func(Conn, caller) error,
 ) error {
 	by, err := callerOf(ctx)
 	if err != nil {
 		return err
 	}
-	return fail(op, with(ctx, func(c Conn) error { return fn(c, by) }))
+	return fail(op, with(ctx, by.scope(), func(c Conn) error { return fn(c, by) }))
 }
 
 // Tables lists the tables that Select may read.

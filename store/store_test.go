@@ -17,10 +17,12 @@ import (
 // broken is an engine whose every call fails.
 type broken struct{ err error }
 
-func (b broken) Read(context.Context, func(Conn) error) error  { return b.err }
-func (b broken) Write(context.Context, func(Conn) error) error { return b.err }
-func (b broken) Close() error                                  { return b.err }
-func (broken) Dialect() Dialect                                { return DialectSQLite }
+func (b broken) Read(context.Context, Scope, func(Conn) error) error  { return b.err }
+func (b broken) Write(context.Context, Scope, func(Conn) error) error { return b.err }
+func (b broken) ReadSystem(context.Context, func(Conn) error) error   { return b.err }
+func (b broken) WriteSystem(context.Context, func(Conn) error) error  { return b.err }
+func (b broken) Close() error                                         { return b.err }
+func (broken) Dialect() Dialect                                       { return DialectSQLite }
 func (b broken) Select(context.Context, Scope, string, SelectBounds) (Selection, error) {
 	return Selection{}, b.err
 }

@@ -61,7 +61,7 @@ func (diary Diary) Timeline(ctx context.Context, sessionID string, f TimelineFil
 				Args: []any{by.TenantID, sessionID, by.UserID}, Missing: func() error { return notFound("session", sessionID) },
 			},
 			timelineMessages(diary.store.dialect, by, sessionID, before, limit+1, &said),
-			timelineMoments(by, sessionID, before, limit+1, &made),
+			timelineMoments(diary.store.dialect, by, sessionID, before, limit+1, &made),
 		} {
 			if err := c.Later(ctx, x); err != nil {
 				return err
@@ -156,15 +156,18 @@ func timelineMessages(d Dialect, by caller, session string, before timelinePlace
 	}
 }
 
+// began returns the time of a moment in its session's timeline, for which there is an index.
+func (d Dialect) began() string { return d.orElse(`starts_timestamp`, `created_at`) }
+
 // timelineMoments reads the newest moments before a place.
-func timelineMoments(by caller, session string, before timelinePlace, limit int, list *[]placedEvent) Statement {
+func timelineMoments(d Dialect, by caller, session string, before timelinePlace, limit int, list *[]placedEvent) Statement {
 	q := newQuery(moments.selects)
 	q.add(`tenant_id = `).arg(by.TenantID)
 	q.owned(by.user)
 	q.add(` AND source_session_id = `).arg(session)
-	q.add(` AND deleted_at IS NULL AND (COALESCE(starts_timestamp, created_at), id) < (`).arg(before.at)
+	q.add(` AND deleted_at IS NULL AND (` + d.began() + `, id) < (`).arg(before.at)
 	q.add(`, `).arg(before.id)
-	q.add(`) ORDER BY COALESCE(starts_timestamp, created_at) DESC, id DESC LIMIT `).arg(limit)
+	q.add(`) ORDER BY ` + d.began() + ` DESC, id DESC LIMIT `).arg(limit)
 	return Statement{SQL: q.String(), Args: q.args, Each: func(r Row) error {
 		var m Moment
 		var f fields

@@ -39,7 +39,7 @@ func (s *Store) nearest(ctx context.Context, sc Scope, q SearchQuery, among *cho
 		}
 		ranked, err = ix.Nearest(ctx, sc, q, among.list())
 	} else {
-		err = s.engine.Read(ctx, func(c Conn) (err error) {
+		err = s.engine.Read(ctx, sc, func(c Conn) (err error) {
 			ranked, err = s.vectors.nearest(ctx, c, sc, q, among)
 			return err
 		})
@@ -57,7 +57,7 @@ func (s *Store) nearest(ctx context.Context, sc Scope, q SearchQuery, among *cho
 // checkDimensions returns ErrInvalid if the model's stored vectors have another length
 // than the query's.
 func (s *Store) checkDimensions(ctx context.Context, sc Scope, q SearchQuery) error {
-	return s.engine.Read(ctx, func(c Conn) error {
+	return s.engine.Read(ctx, sc, func(c Conn) error {
 		for _, owner := range sc.Reads(q.Table) {
 			var stored int
 			if found, err := one(ctx, c, `SELECT dimensions FROM embeddings WHERE tenant_id = $1 AND table_name = $2 AND model = $3

@@ -11,7 +11,7 @@ import (
 func TestFarCategory(t *testing.T) {
 	e := openAt(t, migrated.database(t)+"&hnsw.max_scan_tuples=1000") // 20,000 otherwise
 	ctx := t.Context()
-	if err := e.Write(ctx, func(c store.Conn) error {
+	if err := e.WriteSystem(ctx, func(c store.Conn) error {
 		for _, sql := range []string{
 			`CREATE TEMP TABLE places ON COMMIT DROP AS SELECT i, CASE WHEN i <= 5 THEN 'far' ELSE 'near' END AS category,
 				CASE WHEN i <= 5 THEN -1 ELSE 1 END AS side FROM generate_series(1, 2000) i`,

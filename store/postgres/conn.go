@@ -22,6 +22,10 @@ type conn struct {
 	// writes is true in a Write: its transaction begins with the first statement that is sent.
 	// careful is true if the statements of Later are sent at once.
 	writes, careful bool
+	// scope is the caller of a transaction that begins with the statement enter, nil for p8
+	// itself.
+	scope *store.Scope
+	enter string
 	// gave is true if a row was read, broke if the connection was closed at the end.
 	gave, broke bool
 	// waiting are the statements of Later that have not been sent.
@@ -71,7 +75,7 @@ func (c *conn) eachRow(rows pgx.Rows, each func(store.Row) error) (n int, err er
 func convert(args []any) error {
 	for i, a := range args {
 		switch v := a.(type) {
-		case nil, string, int, int64, float64, bool, []float32:
+		case nil, string, int, int64, float64, bool, []float32, []string:
 		case json.RawMessage:
 			if len(v) == 0 {
 				args[i] = nil

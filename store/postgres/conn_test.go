@@ -36,7 +36,7 @@ func TestValues(t *testing.T) {
 		{`SELECT $1::float4`, 0.5, new(float64), ptrTo(0.5)},
 		{`SELECT $1::timestamptz`, time.Time{}, ptrTo(at), new(time.Time)},
 	} {
-		err := e.Read(ctx, func(conn store.Conn) error {
+		err := e.ReadSystem(ctx, func(conn store.Conn) error {
 			return conn.Query(ctx, c.sql, func(r store.Row) error { return r.Scan(c.got) }, c.arg)
 		})
 		if err != nil || !reflect.DeepEqual(c.got, c.want) {
@@ -55,7 +55,7 @@ func TestMisuse(t *testing.T) {
 			return c.Query(ctx, `SELECT 'x'::text`, func(r store.Row) error { return r.Scan(new(int)) })
 		},
 	} {
-		if err := e.Read(ctx, fn); err == nil {
+		if err := e.ReadSystem(ctx, fn); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
@@ -66,7 +66,7 @@ func TestDeadlock(t *testing.T) {
 	ctx := t.Context()
 	e := openEngine(t)
 	for _, id := range []string{"a", "b"} {
-		if err := e.Write(ctx, func(c store.Conn) error {
+		if err := e.WriteSystem(ctx, func(c store.Conn) error {
 			_, err := c.Exec(ctx, `INSERT INTO feedback (tenant_id, id, rating, created_at, updated_at) VALUES ('t', $1, 0, now(), now())`, id)
 			return err
 		}); err != nil {
@@ -83,7 +83,7 @@ func TestDeadlock(t *testing.T) {
 	}{{[2]string{"a", "b"}, first, second}, {[2]string{"b", "a"}, second, first}} {
 		go func() {
 			met := false
-			done <- e.Write(ctx, func(c store.Conn) error {
+			done <- e.WriteSystem(ctx, func(c store.Conn) error {
 				runs <- true
 				for i, id := range w.ids {
 					if _, err := c.Exec(ctx, `UPDATE feedback SET rating = rating + 1 WHERE tenant_id = 't' AND id = $1`, id); err != nil {
@@ -108,7 +108,7 @@ func TestDeadlock(t *testing.T) {
 		t.Errorf("%d runs: there was no deadlock", len(runs))
 	}
 	var sum int64
-	if err := e.Read(ctx, func(c store.Conn) error {
+	if err := e.ReadSystem(ctx, func(c store.Conn) error {
 		return c.Query(ctx, `SELECT sum(rating) FROM feedback`, func(r store.Row) error { return r.Scan(&sum) })
 	}); err != nil || sum != 4 {
 		t.Errorf("%d changes are there, want 4 (%v)", sum, err)
@@ -120,7 +120,7 @@ func TestContextEndsAStatement(t *testing.T) {
 	e := openEngine(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	err := e.Read(ctx, func(c store.Conn) error {
+	err := e.ReadSystem(ctx, func(c store.Conn) error {
 		return c.Query(ctx, `SELECT count(*) FROM generate_series(1, 100000000000)`, func(store.Row) error { return nil })
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -128,7 +128,7 @@ func TestContextEndsAStatement(t *testing.T) {
 	}
 	const running = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query LIKE '%generate\_series(1, 1000%'`
 	for n := int64(1); n > 0; {
-		if err := e.Read(t.Context(), func(c store.Conn) error {
+		if err := e.ReadSystem(t.Context(), func(c store.Conn) error {
 			return c.Query(t.Context(), running+` AND pid <> pg_backend_pid()`, func(r store.Row) error { return r.Scan(&n) })
 		}); err != nil {
 			t.Fatal(err)
@@ -145,9 +145,9 @@ func TestWriteWaitsNoLongerThanItsContext(t *testing.T) {
 	}
 	defer e.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	err = e.Write(t.Context(), func(store.Conn) error {
+	err = e.WriteSystem(t.Context(), func(store.Conn) error {
 		cancel()
-		return e.Write(ctx, func(store.Conn) error { return errors.New("ran") })
+		return e.WriteSystem(ctx, func(store.Conn) error { return errors.New("ran") })
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
@@ -159,7 +159,7 @@ func TestValuesThatCannotBeStored(t *testing.T) {
 	ctx := t.Context()
 	e := openEngine(t)
 	for _, raw := range []string{`{"a": 1e400000}`, `{"a": "\u0000"}`, `{"a": "\ud800"}`} {
-		err := e.Write(ctx, func(c store.Conn) error {
+		err := e.WriteSystem(ctx, func(c store.Conn) error {
 			_, err := c.Exec(ctx, `INSERT INTO feedback (tenant_id, id, metadata, created_at, updated_at) VALUES ('t', 'x', $1, now(), now())`, json.RawMessage(raw))
 			return err
 		})

@@ -37,7 +37,7 @@ func Doctor(ctx context.Context, url string) []Finding {
 	defer disconnect(c)
 	list := []Finding{{Name: "connection", OK: true, Detail: "the server answers"}}
 	list = append(list, requirements(ctx, c, false)...)
-	return append(list, reader(ctx, c), version(ctx, c), connections(ctx, c))
+	return append(list, reader.look(ctx, c), callers.look(ctx, c), version(ctx, c), connections(ctx, c))
 }
 
 // requirements checks the prerequisites of the migrations. With create, it creates missing

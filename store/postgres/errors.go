@@ -16,18 +16,19 @@ import (
 
 // SQLSTATE codes (PostgreSQL manual, appendix A).
 const (
-	codeUniqueViolation      = "23505"
-	codeSerializationFailure = "40001"
-	codeDeadlock             = "40P01"
-	codeQueryCanceled        = "57014"
-	codeNoDatabase           = "3D000"
-	codeNoAuthorization      = "28000"
-	codeWrongPassword        = "28P01"
-	codeTooManyConnections   = "53300"
-	codeUndefinedTable       = "42P01"
-	codeDivisionByZero       = "22012"
-	codeDiskFull             = "53100"
-	codeIOError              = "58030"
+	codeUniqueViolation       = "23505"
+	codeSerializationFailure  = "40001"
+	codeDeadlock              = "40P01"
+	codeQueryCanceled         = "57014"
+	codeNoDatabase            = "3D000"
+	codeNoAuthorization       = "28000"
+	codeWrongPassword         = "28P01"
+	codeTooManyConnections    = "53300"
+	codeUndefinedTable        = "42P01"
+	codeInsufficientPrivilege = "42501"
+	codeDivisionByZero        = "22012"
+	codeDiskFull              = "53100"
+	codeIOError               = "58030"
 
 	// Classes: data exceptions, exceeded limits of the program.
 	classData  = "22"
@@ -51,6 +52,9 @@ func translate(ctx context.Context, err error) error {
 	switch c := code(err); {
 	case c == codeUniqueViolation:
 		return fmt.Errorf("%w: %w", store.ErrConflict, err)
+	case c == codeInsufficientPrivilege && refusedRow(err):
+		// The statement would write a row of another caller, such as one with the same id.
+		return fmt.Errorf("the row to write: %w", store.ErrNotFound)
 	case ctx.Err() != nil && (c == "" || c == codeQueryCanceled) && known(err) == nil:
 		return ctx.Err()
 	}
@@ -65,6 +69,13 @@ func translate(ctx context.Context, err error) error {
 		return &store.UnavailableError{Reason: reason, Err: err}
 	}
 	return err
+}
+
+// refusedRow reports whether a policy, and not a missing right, refused a statement. The
+// message may be in any language.
+func refusedRow(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Routine == "ExecWithCheckOptions"
 }
 
 // unstorable maps the errors of values that PostgreSQL cannot hold to ErrInvalid: a

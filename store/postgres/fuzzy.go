@@ -31,24 +31,24 @@ const fuzzySettings = `SELECT set_config('pg_trgm.similarity_threshold', $1, tru
 // (rank). $1 is the text, $2 the threshold, $3 the limit, %[1]s the scopes.
 const fuzzySQL = `WITH hits AS (
 	SELECT tenant_id, owner, entity_key, entity_type, similarity(entity_key, $1) AS score
-	FROM kv_store WHERE entity_key %% $1 AND scope && %[1]s
+	FROM caller_keys WHERE entity_key %% $1 AND scope && %[1]s
 	UNION ALL
 	SELECT tenant_id, owner, entity_key, entity_type, similarity(content_summary, $1)
-	FROM kv_store WHERE content_summary %% $1 AND scope && %[1]s AND summary_size && (
+	FROM caller_keys WHERE content_summary %% $1 AND scope && %[1]s AND summary_size && (
 		SELECT array_agg(n::int2) FROM cardinality(show_trgm($1)) AS size,
 		generate_series(least(63, greatest(0, floor(size * $2::float8 / 4) - 1))::int, least(63, ceil(size / $2::float8 / 4) + 1)::int) AS n)
 	UNION ALL
 	SELECT tenant_id, owner, entity_key, entity_type, word_similarity($1, entity_key)
-	FROM kv_store WHERE entity_key %%> $1 AND scope && %[1]s
+	FROM caller_keys WHERE entity_key %%> $1 AND scope && %[1]s
 	UNION ALL
 	SELECT tenant_id, owner, entity_key, entity_type, word_similarity($1, content_summary)
-	FROM kv_store WHERE content_summary %%> $1 AND scope && %[1]s
+	FROM caller_keys WHERE content_summary %%> $1 AND scope && %[1]s
 ), best AS (
 	SELECT tenant_id, owner, entity_key, entity_type, max(score)::float8 AS score, rank() OVER (ORDER BY max(score) DESC) AS place
 	FROM hits GROUP BY 1, 2, 3, 4
 )
 SELECT k.owner, k.entity_key, k.entity_type, k.entity_id, k.content_summary, b.score
-FROM best b JOIN kv_store k USING (tenant_id, owner, entity_key, entity_type)
+FROM best b JOIN caller_keys k USING (tenant_id, owner, entity_key, entity_type)
 WHERE b.place <= $3
 ORDER BY b.score DESC, greatest(similarity(k.entity_key, $1), similarity(k.content_summary, $1)) DESC, k.entity_key COLLATE "C",
 	k.tenant_id = '` + identity.SystemTenant + `', k.owner = '', k.entity_type COLLATE "C", k.entity_id COLLATE "C"
@@ -60,17 +60,17 @@ func (e *engine) Fuzzy(ctx context.Context, sc store.Scope, text string, thresho
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, " "), "\x00", " ")
 	s := fuzzyStatement(sc, text, threshold, limit)
 	var found []store.Match
-	err := e.batch(ctx, fuzzySettings, []any{setting(threshold), setting(max(threshold, wordThreshold))}, s.sql.String(), s.args,
-		func(r store.Row) error {
-			var m store.Match
-			var owner string
-			if err := r.Scan(&owner, &m.Key, &m.Type, &m.ID, &m.Summary, &m.Score); err != nil {
-				return err
-			}
-			m.Own = owner != ""
-			found = append(found, m)
-			return nil
-		})
+	settings := store.Statement{SQL: fuzzySettings, Args: []any{setting(threshold), setting(max(threshold, wordThreshold))}}
+	err := s.under(ctx, e, sc, settings, func(r store.Row) error {
+		var m store.Match
+		var owner string
+		if err := r.Scan(&owner, &m.Key, &m.Type, &m.ID, &m.Summary, &m.Score); err != nil {
+			return err
+		}
+		m.Own = owner != ""
+		found = append(found, m)
+		return nil
+	})
 	return found, err
 }
 

@@ -109,7 +109,8 @@ func TestFuzzyEqualsTheEmbeddedEngine(t *testing.T) {
 func TestFuzzyPlan(t *testing.T) {
 	e := openEngine(t)
 	fill(t, e, 3000)
-	plan := explain(t, e, fuzzyStatement(store.Scope{Tenant: "t", User: "u"}, "sarah chen", 0.3, 10))
+	sc := store.Scope{Tenant: "t", User: "u"}
+	plan := explain(t, e, sc, fuzzyStatement(sc, "sarah chen", 0.3, 10))
 	if n := strings.Count(plan, "Bitmap Index Scan on kv_store_trigrams"); n != 4 || strings.Contains(plan, "Seq Scan") {
 		t.Errorf("the index serves %d measures:\n%s", n, plan)
 	}

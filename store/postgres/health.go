@@ -89,7 +89,7 @@ func (e *engine) Check(ctx context.Context) error {
 
 // writeAnew writes a row whose only purpose is to test writing.
 func (e *engine) writeAnew(ctx context.Context) error {
-	return e.Write(ctx, func(c store.Conn) error {
+	return e.WriteSystem(ctx, func(c store.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO leases (tenant_id, user_id, name, owner, expires_at) VALUES ('_', '', 'p8 ready', 'p8', $1)
 			ON CONFLICT (tenant_id, user_id, name) DO UPDATE SET expires_at = excluded.expires_at`, time.Now())
 		return err

@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 // A failed write is tried again by Check, so that the answer is the truth.
 func TestCheckAfterAFullDisk(t *testing.T) {
 	e := openEngine(t)
-	err := e.Write(t.Context(), func(c store.Conn) error {
+	err := e.WriteSystem(t.Context(), func(c store.Conn) error {
 		_, err := c.Exec(t.Context(), `DO $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '`+codeDiskFull+`'; END $$`)
 		return err
 	})
@@ -100,7 +100,7 @@ func TestServerGone(t *testing.T) {
 	for range 2 { // a connection that breaks, and one that is refused
 		wantReason(t, "check", e.Check(t.Context()), reasonUnreachable)
 		wantReason(t, "turn", turnOf(t, e), reasonUnreachable)
-		err := e.Read(t.Context(), func(c store.Conn) error {
+		err := e.ReadSystem(t.Context(), func(c store.Conn) error {
 			return c.Query(t.Context(), `SELECT 1`, func(store.Row) error { return nil })
 		})
 		wantReason(t, "read", err, reasonUnreachable)

@@ -114,7 +114,7 @@ func (e *engine) PrepareModel(ctx context.Context, model string, dimensions int)
 // missingIndexes returns the tables without a valid index for a model.
 func (e *engine) missingIndexes(ctx context.Context, model string, dimensions int) ([]string, error) {
 	have := make(map[string]bool)
-	err := e.Read(ctx, func(c store.Conn) error {
+	err := e.ReadSystem(ctx, func(c store.Conn) error {
 		return c.Query(ctx, `SELECT i.relname FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
 			WHERE x.indrelid = 'embeddings'::regclass AND x.indisvalid`, func(r store.Row) error {
 			var name string

@@ -91,8 +91,9 @@ func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQue
 		return nil, err
 	}
 	var found []store.Ranked
-	err := e.Read(ctx, func(c store.Conn) error {
-		rarity, err := frequencies(ctx, c.(*conn), sc, q.Table, terms)
+	err := e.Read(ctx, sc, func(c store.Conn) error {
+		found = nil
+		rarity, err := frequencies(ctx, c, sc, q.Table, terms)
 		if err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQue
 		if s == nil {
 			return nil
 		}
-		return s.run(ctx, c.(*conn), func(r store.Row) error {
+		return s.run(ctx, c, func(r store.Row) error {
 			var x store.Ranked
 			if err := r.Scan(&x.TenantID, &x.ID, &x.Score); err != nil {
 				return err
@@ -114,13 +115,13 @@ func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQue
 
 // frequencies counts for each term the visible rows that hold it, commonRows at most. No
 // row holds a term that PostgreSQL does not know as a word, whose query is an empty one.
-func frequencies(ctx context.Context, c *conn, sc store.Scope, table string, terms []string) ([]int64, error) {
+func frequencies(ctx context.Context, c store.Conn, sc store.Scope, table string, terms []string) ([]int64, error) {
 	plainTerms := make([]string, len(terms))
 	for i, t := range terms {
 		plainTerms[i] = plain(t)
 	}
 	s := &statement{}
-	s.add(`SELECT (SELECT count(*) FROM (SELECT FROM keywords WHERE words @@ (%s && phraseto_tsquery('p8_words', t.term))
+	s.add(`SELECT (SELECT count(*) FROM (SELECT FROM caller_words WHERE words @@ (%s && phraseto_tsquery('p8_words', t.term))
 		AND numnode(phraseto_tsquery('p8_words', t.term)) > 0 LIMIT %d) hits)
 		FROM unnest(%s::text[]) WITH ORDINALITY t(term, n) ORDER BY t.n`, scopeQuery(s, sc, table), commonRows, s.arg(plainTerms))
 	var list []int64
@@ -165,7 +166,7 @@ func keywordStatement(sc store.Scope, q store.SearchQuery, terms []string, frequ
 	if len(any) == 0 {
 		return nil
 	}
-	s.add(`SELECT tenant_id, entity_id, score FROM (SELECT k.tenant_id, k.entity_id, %s AS score FROM keywords k`, strings.Join(score, " + "))
+	s.add(`SELECT tenant_id, entity_id, score FROM (SELECT k.tenant_id, k.entity_id, %s AS score FROM caller_words k`, strings.Join(score, " + "))
 	s.add(` WHERE k.words @@ (%s && (%s))`, scopeQuery(s, sc, q.Table), strings.Join(any, " || "))
 	if q.Category != "" {
 		s.add(` AND EXISTS (SELECT FROM %s x WHERE x.tenant_id = k.tenant_id AND x.id = k.entity_id AND x.category = %s)`, q.Table, s.arg(q.Category))

@@ -38,7 +38,8 @@ func (e *engine) Nearest(ctx context.Context, sc store.Scope, q store.SearchQuer
 	}
 	ef := min(mostEf, max(leastEf, efPerRow*q.Limit))
 	var found []store.Ranked
-	err = e.batch(ctx, vectorSettings, []any{strconv.Itoa(ef)}, s.sql.String(), s.args, func(r store.Row) error {
+	settings := store.Statement{SQL: vectorSettings, Args: []any{strconv.Itoa(ef)}}
+	err = s.under(ctx, e, sc, settings, func(r store.Row) error {
 		var x store.Ranked
 		if err := r.Scan(&x.TenantID, &x.ID, &x.Score); err != nil {
 			return err
@@ -65,7 +66,8 @@ func (e *engine) ofCategory(ctx context.Context, sc store.Scope, q store.SearchQ
 	s.add(`SELECT x.id FROM %s x WHERE x.deleted_at IS NULL AND x.category = %s`, q.Table, s.arg(q.Category))
 	s.add(` AND %s LIMIT %d`, visible(s, sc, q.Table, "x"), fewRows+1)
 	ids := []string{}
-	err := e.Read(ctx, func(c store.Conn) error {
+	err := e.Read(ctx, sc, func(c store.Conn) error {
+		ids = ids[:0]
 		return c.Query(ctx, s.sql.String(), func(r store.Row) error {
 			var id string
 			err := r.Scan(&id)

@@ -50,7 +50,7 @@ func populate(t testing.TB, e *engine, places []place) {
 	t.Helper()
 	ctx := t.Context()
 	for chunk := range slices.Chunk(places, 1000) {
-		err := e.Write(ctx, func(c store.Conn) error {
+		err := e.WriteSystem(ctx, func(c store.Conn) error {
 			for _, p := range chunk {
 				var user, category any
 				if p.user != "" {
@@ -197,28 +197,31 @@ func TestNearestPlans(t *testing.T) {
 	}
 	analyze(t, e)
 	for tenant, want := range map[string]string{"big": indexName("resources", model, 64), "small": "embeddings_owner"} {
-		s, err := nearestStatement(store.Scope{Tenant: tenant, User: "ute"},
+		sc := store.Scope{Tenant: tenant, User: "ute"}
+		s, err := nearestStatement(sc,
 			store.SearchQuery{Table: "resources", Model: model, Vector: unit(rand.New(rand.NewPCG(1, 1)), 64), Limit: 10}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan := explain(t, e, s); !strings.Contains(plan, want) {
+		if plan := explain(t, e, sc, s); !strings.Contains(plan, want) {
 			t.Errorf("tenant %s: no %s in\n%s", tenant, want, plan)
 		}
 	}
 }
 
 // explain is the plan of a statement for its arguments.
-func explain(t testing.TB, e *engine, s *statement) string {
+func explain(t testing.TB, e *engine, sc store.Scope, s *statement) string {
 	t.Helper()
 	var plan strings.Builder
-	err := e.batch(t.Context(), `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`, nil, `EXPLAIN `+s.sql.String(), s.args,
-		func(r store.Row) error {
-			var line string
-			err := r.Scan(&line)
-			plan.WriteString(line + "\n")
-			return err
-		})
+	asked := &statement{args: s.args}
+	asked.add("EXPLAIN %s", s.sql.String())
+	settings := store.Statement{SQL: `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`}
+	err := asked.under(t.Context(), e, sc, settings, func(r store.Row) error {
+		var line string
+		err := r.Scan(&line)
+		plan.WriteString(line + "\n")
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

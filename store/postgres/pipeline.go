@@ -12,8 +12,8 @@ import (
 
 // A round trip costs more than most statements. So the statements of Later are kept until
 // the next statement whose result is needed, or the end, and sent with it; so are BEGIN
-// and COMMIT. A Write that needs no result is one batch, which PostgreSQL runs as one
-// transaction.
+// and COMMIT, and the statement that makes a transaction the caller's (see caller.go). A Write
+// that needs no result is one batch, which PostgreSQL runs as one transaction.
 //
 // A statement with Missing fails in the server if it has no row: the server skips the rest
 // of the batch and rolls back. Then the transaction runs again, one statement at a time,
@@ -82,12 +82,16 @@ func (c *conn) send(ctx context.Context, before string, list []store.Statement, 
 			return tag, err
 		}
 	}
-	if before == "" && after == "" && len(list) == 1 {
+	enters := c.scope != nil && !c.open()
+	if before == "" && after == "" && len(list) == 1 && !enters {
 		return c.sendOne(ctx, list[0])
 	}
 	b := &pgx.Batch{}
 	if before != "" {
 		b.Queue(before)
+	}
+	if enters {
+		b.Queue(c.enter, entering(*c.scope)...)
 	}
 	for _, s := range list {
 		b.Queue(c.text(s), s.Args...)
@@ -97,6 +101,9 @@ func (c *conn) send(ctx context.Context, before string, list []store.Statement, 
 	}
 	results := c.c.SendBatch(ctx, b)
 	if before != "" {
+		_, err = results.Exec()
+	}
+	if enters && err == nil {
 		_, err = results.Exec()
 	}
 	var missing []func() error

@@ -22,10 +22,12 @@
 //
 // No URL, password or user's text is ever part of an error or a log line.
 //
-// Callers' SELECTs run as a role that row-level security binds to their tenant.
-// It is not forced on the store's own statements, which have the tenant as a
-// parameter: the operator % of pg_trgm is not leakproof, so that under row-level
-// security no trigram index could be used.
+// Row-level security binds all statements for callers: the SELECTs that they write, under the
+// role p8_reader and a signed setting, and the store's own, under the role p8_caller (see
+// caller.go). The store's statements name the tenant and the user, too: a mistake in one
+// shows no row of another tenant. FUZZY and keyword searches read views instead, because the
+// operators of GIN indexes are not leakproof. p8 itself (migrations, jobs, recovery,
+// authentication) is the tables' owner, whom no policy binds.
 package postgres
 
 import (
@@ -92,12 +94,9 @@ func open(ctx context.Context, o Options) (*engine, error) {
 	if err := Migrate(ctx, o.URL, o.Logger); err != nil {
 		return nil, err
 	}
-	role, err := prepareReader(ctx, o.URL)
+	enter, err := prepareRoles(ctx, o)
 	if err != nil {
 		return nil, err
-	}
-	if !role.OK {
-		o.Logger.WarnContext(ctx, "SQL queries are refused", "problem", role.Detail, "mend", role.Mend)
 	}
 	o.MaxConns = max(3, o.MaxConns)
 	reads := (o.MaxConns + 1) / 2
@@ -110,7 +109,7 @@ func open(ctx context.Context, o Options) (*engine, error) {
 		readers.Close()
 		return nil, err
 	}
-	return &engine{readers: shared(readers), writers: shared(writers), log: o.Logger}, nil
+	return &engine{readers: shared(readers), writers: shared(writers), log: o.Logger, enter: enter}, nil
 }
 
 // openReadOnly opens a database that other processes may be writing.
@@ -127,11 +126,17 @@ func openReadOnly(ctx context.Context, o Options) (*engine, error) {
 	case pending:
 		return nil, ErrOutdated
 	}
+	enter := enterPlain
+	if ok, err := callers.ready(ctx, c); err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	} else if ok {
+		enter = enterRole
+	}
 	readers, err := newPool(ctx, o.URL, o.MaxConns, true)
 	if err != nil {
 		return nil, err
 	}
-	return &engine{readers: shared(readers), log: o.Logger}, nil
+	return &engine{readers: shared(readers), log: o.Logger, enter: enter}, nil
 }
 
 // newPool connects at once, so that a mistake shows at opening.
@@ -178,17 +183,44 @@ type engine struct {
 	readers, writers pool
 	log              *slog.Logger
 	health           health
+	// enter begins each caller's transaction: enterRole, or enterPlain if the role of
+	// callers cannot be used.
+	enter string
+	// wrap is for tests: it wraps the connection of a caller's transaction.
+	wrap func(store.Scope, store.Conn) store.Conn
 }
 
 // Dialect implements store.Engine.
 func (e *engine) Dialect() store.Dialect { return store.DialectPostgres }
 
-// Read runs fn on a reading connection. Each statement sees the commits before its start;
-// statements that Later sends together see one state. If the connection breaks before the
-// first row, fn runs again on another one.
-func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
+// Read implements store.Engine: ReadSystem, as the role of callers.
+func (e *engine) Read(ctx context.Context, sc store.Scope, fn func(store.Conn) error) error {
+	return e.read(ctx, &sc, e.of(sc, fn))
+}
+
+// Write implements store.Engine: WriteSystem, as the role of callers.
+func (e *engine) Write(ctx context.Context, sc store.Scope, fn func(store.Conn) error) error {
+	return e.write(ctx, &sc, e.of(sc, fn))
+}
+
+// of returns fn, with the connection that tests wrap for the scope.
+func (e *engine) of(sc store.Scope, fn func(store.Conn) error) func(store.Conn) error {
+	if e.wrap == nil {
+		return fn
+	}
+	return func(c store.Conn) error { return fn(e.wrap(sc, c)) }
+}
+
+// ReadSystem runs fn on a reading connection. Each statement sees the commits before its
+// start; statements that Later sends together see one state. If the connection breaks before
+// the first row, fn runs again on another one.
+func (e *engine) ReadSystem(ctx context.Context, fn func(store.Conn) error) error {
+	return e.read(ctx, nil, fn)
+}
+
+func (e *engine) read(ctx context.Context, sc *store.Scope, fn func(store.Conn) error) error {
 	for n := 1; ; n++ {
-		c := &conn{}
+		c := &conn{scope: sc, enter: e.enter}
 		err := using(ctx, e.readers, c, fn)
 		if err == nil || n >= attempts || !c.broke || c.gave || wait(ctx, n) != nil {
 			return unstorable(translate(ctx, err))
@@ -199,16 +231,20 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 // attempts bounds how often a transaction that others aborted is run.
 const attempts = 5
 
-// Write runs fn in a transaction. It runs fn again if the database aborted the transaction in
+// WriteSystem runs fn in a transaction. It runs fn again if the database aborted the transaction in
 // favour of another one, or if a row was missing; then each statement is sent at once, to
 // find the reason.
-func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
+func (e *engine) WriteSystem(ctx context.Context, fn func(store.Conn) error) error {
+	return e.write(ctx, nil, fn)
+}
+
+func (e *engine) write(ctx context.Context, sc *store.Scope, fn func(store.Conn) error) error {
 	if e.writers.Pool == nil {
 		return ErrReadOnly
 	}
 	careful := false
 	for n := 1; ; n++ {
-		err := using(ctx, e.writers, &conn{writes: true, careful: careful}, fn)
+		err := using(ctx, e.writers, &conn{writes: true, careful: careful, scope: sc, enter: e.enter}, fn)
 		if errors.Is(err, errMissing) {
 			careful = true
 			continue

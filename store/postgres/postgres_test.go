@@ -200,7 +200,37 @@ func userMessage(session, text string) *store.Message {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) *store.Store { return openStore(t) }, fork)
+	storetest.Run(t, func(t *testing.T) *store.Store {
+		e := openEngine(t)
+		e.wrap = scoped.of(t, e).Wrap(t)
+		return store.New(e)
+	}, fork)
+}
+
+// scoped checks the scope of the store's statements.
+var scoped scoper
+
+type scoper struct {
+	once   sync.Once
+	scoper *storetest.Scoper
+}
+
+// of returns the Scoper for the tables of the catalog.
+func (s *scoper) of(t testing.TB, e *engine) *storetest.Scoper {
+	t.Helper()
+	s.once.Do(func() {
+		rows, err := e.readers.Query(t.Context(), `SELECT c.table_name::text FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+			WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND column_name = 'tenant_id'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil || len(tables) < 20 {
+			t.Fatal(tables, err)
+		}
+		s.scoper = storetest.NewScoper(tables)
+	})
+	return s.scoper
 }
 
 // fork keeps a copy of each table's rows in a second schema of one database, and

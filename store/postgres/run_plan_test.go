@@ -10,7 +10,7 @@ import (
 // in a hundred at work, with their logs, journals and requests.
 func fillRuns(t testing.TB, e *engine) {
 	t.Helper()
-	err := e.Write(t.Context(), func(c store.Conn) error {
+	err := e.WriteSystem(t.Context(), func(c store.Conn) error {
 		for _, sql := range []string{
 			`INSERT INTO runs (tenant_id, id, user_id, session_id, status, reason, idempotency_key, owner, created_at, updated_at, changed_at, rested_at, ended_at, open_requests)
 				SELECT (ARRAY['t', 't1', 't2'])[1 + n % 3], gen_random_uuid()::text, (ARRAY[NULL, 'u', 'u1', 'u2', 'u3'])[1 + n % 5], 's' || n % 100,

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/p8-org/p8/store"
 )
 
@@ -26,35 +24,17 @@ func (s *statement) arg(v any) string {
 }
 
 // run runs the statement on a connection.
-func (s *statement) run(ctx context.Context, c *conn, each func(store.Row) error) error {
-	rows, err := c.c.Query(ctx, s.sql.String(), s.args...)
-	if err == nil {
-		_, err = c.eachRow(rows, each)
-	}
-	return err
+func (s *statement) run(ctx context.Context, c store.Conn, each func(store.Row) error) error {
+	return c.Query(ctx, s.sql.String(), each, s.args...)
 }
 
-// batch runs a query under settings that end with it: both travel together, as
-// one implicit transaction.
-func (e *engine) batch(ctx context.Context, settings string, values []any, sql string, args []any, each func(store.Row) error) error {
-	p, release, err := e.readers.take(ctx)
-	if err != nil {
-		return translate(ctx, err)
-	}
-	defer release()
-	b := &pgx.Batch{}
-	b.Queue(settings, values...)
-	b.Queue(sql, args...)
-	results := p.SendBatch(ctx, b)
-	_, err = results.Exec()
-	if err == nil {
-		var rows pgx.Rows
-		if rows, err = results.Query(); err == nil {
-			_, err = new(conn).eachRow(rows, each)
+// under runs the statement for a caller, under settings that end with it: both travel
+// together, as one transaction. each must not mind a second run.
+func (s *statement) under(ctx context.Context, e *engine, sc store.Scope, settings store.Statement, each func(store.Row) error) error {
+	return e.Read(ctx, sc, func(c store.Conn) error {
+		if err := c.Later(ctx, settings); err != nil {
+			return err
 		}
-	}
-	if e := results.Close(); err == nil {
-		err = e
-	}
-	return translate(ctx, err)
+		return s.run(ctx, c, each)
+	})
 }

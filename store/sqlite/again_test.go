@@ -17,15 +17,19 @@ type again struct{ *engine }
 
 var errDeadlock = errors.New("a deadlock")
 
-func (e again) Write(ctx context.Context, fn func(store.Conn) error) error {
-	err := e.engine.Write(ctx, func(c store.Conn) error {
+func (e again) Write(ctx context.Context, sc store.Scope, fn func(store.Conn) error) error {
+	return e.WriteSystem(ctx, e.of(sc, fn))
+}
+
+func (e again) WriteSystem(ctx context.Context, fn func(store.Conn) error) error {
+	err := e.engine.WriteSystem(ctx, func(c store.Conn) error {
 		if err := fn(c); err != nil {
 			return err
 		}
 		return errDeadlock
 	})
 	if errors.Is(err, errDeadlock) {
-		return e.engine.Write(ctx, fn)
+		return e.engine.WriteSystem(ctx, fn)
 	}
 	return err
 }
@@ -43,7 +47,7 @@ func TestRebuildKeysRunsAgain(t *testing.T) {
 	}
 	rebuild := func(damage string) {
 		t.Helper()
-		if err := e.Write(ctx, func(c store.Conn) error { _, err := c.Exec(ctx, damage); return err }); err != nil {
+		if err := e.WriteSystem(ctx, func(c store.Conn) error { _, err := c.Exec(ctx, damage); return err }); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := s.Maintenance().RebuildKeys(ctx); n != int64(len(many)) || err != nil {

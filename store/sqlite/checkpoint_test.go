@@ -36,7 +36,7 @@ func TestLogIsBounded(t *testing.T) {
 	reading, stopped := make(chan struct{}), make(chan error, 1)
 	go func() {
 		n := 0
-		stopped <- e.Read(ctx, func(c store.Conn) error {
+		stopped <- e.ReadSystem(ctx, func(c store.Conn) error {
 			return c.Query(ctx, endless, func(store.Row) error {
 				if n++; n == 1 {
 					close(reading)

@@ -63,7 +63,7 @@ func TestStoredTexts(t *testing.T) {
 		{at, "2026-11-20 16:18:05.123456"},
 	} {
 		var got string
-		err := e.Read(ctx, func(conn store.Conn) error {
+		err := e.ReadSystem(ctx, func(conn store.Conn) error {
 			return conn.Query(ctx, `SELECT $1`, func(r store.Row) error { return r.Scan(&got) }, c.arg)
 		})
 		if err != nil || got != c.want {
@@ -77,7 +77,7 @@ func TestStoredTexts(t *testing.T) {
 func TestStatementsAreBounded(t *testing.T) {
 	ctx := t.Context()
 	e := testEngine(t)
-	err := e.Write(ctx, func(c store.Conn) error {
+	err := e.WriteSystem(ctx, func(c store.Conn) error {
 		for i := range 3 * maxStatements {
 			err := c.Query(ctx, fmt.Sprintf(`SELECT %d`, i%(2*maxStatements)), func(r store.Row) error {
 				_, err := c.Exec(ctx, fmt.Sprintf(`UPDATE users SET name = 'x%d'`, i))
@@ -102,7 +102,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	endless := `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n`
-	err := e.Read(ctx, func(c store.Conn) error {
+	err := e.ReadSystem(ctx, func(c store.Conn) error {
 		return c.Query(ctx, endless, func(store.Row) error { return nil })
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -120,7 +120,7 @@ func TestPanicInARead(t *testing.T) {
 	e, ctx := testEngine(t), t.Context()
 	exec := func(sql string) {
 		t.Helper()
-		if err := e.Write(ctx, func(c store.Conn) error { _, err := c.Exec(ctx, sql); return err }); err != nil {
+		if err := e.WriteSystem(ctx, func(c store.Conn) error { _, err := c.Exec(ctx, sql); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestPanicInARead(t *testing.T) {
 	exec(`INSERT INTO panics VALUES (1)`)
 	var sum int
 	read := func(each func(store.Row) error) error {
-		return e.Read(ctx, func(c store.Conn) error {
+		return e.ReadSystem(ctx, func(c store.Conn) error {
 			return c.Later(ctx, store.Statement{SQL: `SELECT n FROM panics`, Each: each})
 		})
 	}

@@ -182,7 +182,7 @@ func (e *engine) readAnew(ctx context.Context) (err error) {
 // writeAnew commits a transaction that changes nothing: it writes a page to the log.
 func (e *engine) writeAnew(ctx context.Context) error {
 	version := 0
-	err := e.Write(ctx, func(c store.Conn) error {
+	err := e.WriteSystem(ctx, func(c store.Conn) error {
 		if err := c.Query(ctx, `PRAGMA user_version`, func(r store.Row) error { return r.Scan(&version) }); err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (e *engine) writeMuch(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	return e.Write(ctx, func(c store.Conn) error {
+	return e.WriteSystem(ctx, func(c store.Conn) error {
 		_, err := c.Exec(ctx, `DELETE FROM leases WHERE tenant_id = '_' AND user_id = '' AND name = $1`, name)
 		return err
 	})

@@ -122,7 +122,7 @@ func TestFileDamaged(t *testing.T) {
 // A page that a request could not read is remembered.
 func TestDamageIsRemembered(t *testing.T) {
 	e, _ := openHealth(t, t.TempDir())
-	wantReason(t, "read", e.Read(t.Context(), func(store.Conn) error { return sqlite3.CORRUPT_INDEX }), reasonDamaged)
+	wantReason(t, "read", e.ReadSystem(t.Context(), func(store.Conn) error { return sqlite3.CORRUPT_INDEX }), reasonDamaged)
 	wantReason(t, "check", e.Check(t.Context()), reasonDamaged)
 }
 
@@ -182,7 +182,7 @@ func TestDiskFull(t *testing.T) {
 // writing; a disk with errors is made so nevertheless. Then SQLite says this.
 func TestReadOnlyDisk(t *testing.T) {
 	e, s := openHealth(t, t.TempDir())
-	wantReason(t, "write", e.Write(t.Context(), func(store.Conn) error { return sqlite3.READONLY_DIRECTORY }), reasonReadOnly)
+	wantReason(t, "write", e.WriteSystem(t.Context(), func(store.Conn) error { return sqlite3.READONLY_DIRECTORY }), reasonReadOnly)
 	if err := errors.Join(e.Check(t.Context()), turnOf(t, s)); err != nil {
 		t.Errorf("when it can be written again: %v", err)
 	}

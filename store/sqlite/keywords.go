@@ -27,8 +27,8 @@ func (e *engine) PutText(ctx context.Context, c store.Conn, t store.IndexedText)
 		func(r store.Row) error { return r.Scan(&number) }, t.TenantID, t.Table, t.Owner); err != nil {
 		return err
 	}
-	if _, err := c.Exec(ctx, `INSERT INTO keyword_rows (number, tenant_id, table_name, entity_id) VALUES ($1, $2, $3, $4)`,
-		number, t.TenantID, t.Table, t.ID); err != nil {
+	if _, err := c.Exec(ctx, `INSERT INTO keyword_rows (tenant_id, number, table_name, entity_id) VALUES ($1, $2, $3, $4)`,
+		t.TenantID, number, t.Table, t.ID); err != nil {
 		return err
 	}
 	_, err = c.Exec(ctx, `INSERT INTO keywords (rowid, text) VALUES ($1, $2)`, number, t.Text)
@@ -44,7 +44,7 @@ func (e *engine) DeleteText(ctx context.Context, c store.Conn, t store.IndexedTe
 	if _, err := c.Exec(ctx, `DELETE FROM keywords WHERE rowid = $1`, number); err != nil {
 		return err
 	}
-	_, err = c.Exec(ctx, `DELETE FROM keyword_rows WHERE number = $1`, number)
+	_, err = c.Exec(ctx, `DELETE FROM keyword_rows WHERE tenant_id = $1 AND number = $2`, t.TenantID, number)
 	return err
 }
 
@@ -63,7 +63,7 @@ const commonRows = 2000
 // visible rows, and by how often it occurs in how long a text.
 func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQuery, terms, ids []string) ([]store.Ranked, error) {
 	var found []store.Ranked
-	err := e.Read(ctx, func(c store.Conn) error {
+	err := e.Read(ctx, sc, func(c store.Conn) error {
 		scopes, err := keywordScopes(ctx, c, sc, q.Table)
 		if err != nil {
 			return err
@@ -85,15 +85,21 @@ func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQue
 	return found[:min(len(found), q.Limit)], err
 }
 
+// keywordScope is the number under which the texts of a table and an owner are indexed.
+type keywordScope struct {
+	id     int64
+	tenant string
+}
+
 // keywordScopes returns the visible scopes that have texts.
-func keywordScopes(ctx context.Context, c store.Conn, sc store.Scope, table string) ([]int64, error) {
-	var list []int64
+func keywordScopes(ctx context.Context, c store.Conn, sc store.Scope, table string) ([]keywordScope, error) {
+	var list []keywordScope
 	for _, owner := range sc.Reads(table) {
 		if err := c.Query(ctx, `SELECT id FROM keyword_scopes WHERE tenant_id = $1 AND table_name = $2 AND owner = $3`,
 			func(r store.Row) error {
-				var id int64
-				err := r.Scan(&id)
-				list = append(list, id)
+				x := keywordScope{tenant: owner.TenantID}
+				err := r.Scan(&x.id)
+				list = append(list, x)
 				return err
 			}, owner.TenantID, table, owner.UserID); err != nil {
 			return nil, err
@@ -114,7 +120,7 @@ type weighed struct {
 
 // weigh weighs the terms by how few visible texts hold them, and leaves out the
 // common ones unless all are.
-func weigh(ctx context.Context, c store.Conn, scopes []int64, terms []string) (weighed, error) {
+func weigh(ctx context.Context, c store.Conn, scopes []keywordScope, terms []string) (weighed, error) {
 	var some, all weighed
 	for _, t := range terms {
 		texts := 0
@@ -125,7 +131,7 @@ func weigh(ctx context.Context, c store.Conn, scopes []int64, terms []string) (w
 					err := r.Scan(&n)
 					texts += n
 					return err
-				}, scope, match([]string{t}), commonRows-texts); err != nil {
+				}, scope.id, match([]string{t}), commonRows-texts); err != nil {
 				return weighed{}, err
 			}
 		}
@@ -145,8 +151,8 @@ func weigh(ctx context.Context, c store.Conn, scopes []int64, terms []string) (w
 }
 
 // search appends the best texts of a scope.
-func (s weighed) search(ctx context.Context, c store.Conn, scope int64, q store.SearchQuery, ids []string, found *[]store.Ranked) error {
-	args := []any{scope, match(s.terms), q.Limit}
+func (s weighed) search(ctx context.Context, c store.Conn, scope keywordScope, q store.SearchQuery, ids []string, found *[]store.Ranked) error {
+	args := []any{scope.id, match(s.terms), q.Limit}
 	arg := func(v any) string {
 		args = append(args, v)
 		return "$" + strconv.Itoa(len(args))
@@ -155,23 +161,23 @@ func (s weighed) search(ctx context.Context, c store.Conn, scope int64, q store.
 	for _, w := range s.weights {
 		score += ", " + arg(w)
 	}
-	filter := ""
+	tenant, filter := arg(scope.tenant), ""
 	if q.Category != "" {
 		filter = ` AND EXISTS (SELECT 1 FROM keyword_rows r JOIN ` + q.Table + ` x ON x.tenant_id = r.tenant_id AND x.id = r.entity_id
-			WHERE r.number = keywords.rowid AND x.category = ` + arg(q.Category) + `)`
+			WHERE r.tenant_id = ` + tenant + ` AND r.number = keywords.rowid AND x.category = ` + arg(q.Category) + `)`
 	}
 	if ids != nil {
 		list, err := json.Marshal(ids)
 		if err != nil {
 			return err
 		}
-		filter += ` AND EXISTS (SELECT 1 FROM keyword_rows r WHERE r.number = keywords.rowid
+		filter += ` AND EXISTS (SELECT 1 FROM keyword_rows r WHERE r.tenant_id = ` + tenant + ` AND r.number = keywords.rowid
 			AND r.entity_id IN (SELECT value FROM json_each(` + arg(json.RawMessage(list)) + `)))`
 	}
 	return c.Query(ctx, `SELECT r.tenant_id, r.entity_id, b.score FROM (
 			SELECT rowid AS number, `+score+`) AS score FROM keywords
 			WHERE keywords MATCH $2 AND `+within+filter+` ORDER BY 2 DESC, 1 LIMIT $3) b
-		JOIN keyword_rows r ON r.number = b.number`,
+		JOIN keyword_rows r ON r.tenant_id = `+tenant+` AND r.number = b.number`,
 		func(r store.Row) error {
 			var m store.Ranked
 			err := r.Scan(&m.TenantID, &m.ID, &m.Score)

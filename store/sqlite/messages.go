@@ -17,7 +17,7 @@ func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.Row
 	}
 	return c.Query(ctx, `SELECT m.session_id, m.seq FROM (
 			SELECT rowid AS number FROM keywords WHERE keywords MATCH $2 AND `+within+` ORDER BY rowid DESC LIMIT $3) k
-		CROSS JOIN keyword_rows r ON r.number = k.number
+		CROSS JOIN keyword_rows r ON r.tenant_id = $4 AND r.number = k.number
 		CROSS JOIN messages m ON m.tenant_id = r.tenant_id AND m.id = r.entity_id
 		WHERE m.deleted_at IS NULL ORDER BY k.number DESC`,
 		func(r store.Row) error {
@@ -28,5 +28,5 @@ func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.Row
 			}
 			each(session, seq)
 			return nil
-		}, scope, strings.Join(quoted(terms), " AND "), limit)
+		}, scope, strings.Join(quoted(terms), " AND "), limit, owner.TenantID)
 }

@@ -16,12 +16,12 @@ type planner struct {
 	plans map[string][]string
 }
 
-func (p planner) Read(ctx context.Context, fn func(store.Conn) error) error {
-	return p.engine.Read(ctx, func(c store.Conn) error { return fn(planned{c.(*conn), p.plans}) })
+func (p planner) Read(ctx context.Context, sc store.Scope, fn func(store.Conn) error) error {
+	return p.engine.Read(ctx, sc, func(c store.Conn) error { return fn(planned{c.(*conn), p.plans}) })
 }
 
-func (p planner) Write(ctx context.Context, fn func(store.Conn) error) error {
-	return p.engine.Write(ctx, func(c store.Conn) error { return fn(planned{c.(*conn), p.plans}) })
+func (p planner) Write(ctx context.Context, sc store.Scope, fn func(store.Conn) error) error {
+	return p.engine.Write(ctx, sc, func(c store.Conn) error { return fn(planned{c.(*conn), p.plans}) })
 }
 
 type planned struct {

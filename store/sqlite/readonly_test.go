@@ -78,7 +78,7 @@ func TestReadOnlyConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	err = e.Read(t.Context(), func(c store.Conn) error {
+	err = e.ReadSystem(t.Context(), func(c store.Conn) error {
 		_, err := c.Exec(t.Context(), `DELETE FROM messages`)
 		return err
 	})
@@ -116,7 +116,7 @@ func TestReadOnlyRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		if err := e.Write(t.Context(), func(c store.Conn) error {
+		if err := e.WriteSystem(t.Context(), func(c store.Conn) error {
 			_, err := c.Exec(t.Context(), sql)
 			return err
 		}); err != nil {

@@ -233,12 +233,33 @@ type engine struct {
 	// closed is closed by Close, to end every wait for a connection.
 	closed chan struct{}
 	close  func() error
+	// wrap is for tests: it wraps the connection of a caller's transaction.
+	wrap func(store.Scope, store.Conn) store.Conn
 }
 
 var errClosed = errors.New("sqlite: the database is closed")
 
-// Read runs fn on a reading connection.
-func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
+// Read implements store.Engine. SQLite has no second wall for the store's statements: tests
+// check that each names its tenant.
+func (e *engine) Read(ctx context.Context, sc store.Scope, fn func(store.Conn) error) error {
+	return e.ReadSystem(ctx, e.of(sc, fn))
+}
+
+// Write implements store.Engine, like Read.
+func (e *engine) Write(ctx context.Context, sc store.Scope, fn func(store.Conn) error) error {
+	return e.WriteSystem(ctx, e.of(sc, fn))
+}
+
+// of returns fn, with the connection that tests wrap for the scope.
+func (e *engine) of(sc store.Scope, fn func(store.Conn) error) func(store.Conn) error {
+	if e.wrap == nil {
+		return fn
+	}
+	return func(c store.Conn) error { return fn(e.wrap(sc, c)) }
+}
+
+// ReadSystem runs fn on a reading connection.
+func (e *engine) ReadSystem(ctx context.Context, fn func(store.Conn) error) error {
 	if gone := e.health.gone.Load(); gone != nil {
 		return gone
 	}
@@ -259,10 +280,10 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 	return e.judge(ctx, c.read(fn))
 }
 
-// Write runs fn in a transaction of the writing connection, and waits until the transaction
+// WriteSystem runs fn in a transaction of the writing connection, and waits until the transaction
 // is on the disk; meanwhile others may write. It fails if the file was deleted or replaced,
 // because a later process would not find the data.
-func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
+func (e *engine) WriteSystem(ctx context.Context, fn func(store.Conn) error) error {
 	if e.readOnly {
 		return ErrReadOnly
 	}

@@ -171,7 +171,7 @@ func TestFailure(t *testing.T) {
 	}
 	s := store.New(e)
 	defer s.Close()
-	err = e.Write(t.Context(), func(c store.Conn) error {
+	err = e.WriteSystem(t.Context(), func(c store.Conn) error {
 		_, err := c.Exec(t.Context(), `DROP TABLE messages`)
 		return err
 	})
@@ -201,9 +201,9 @@ func TestWriterWaitsNoLongerThanItsContext(t *testing.T) {
 	}
 	defer e.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	err = e.Write(t.Context(), func(store.Conn) error {
+	err = e.WriteSystem(t.Context(), func(store.Conn) error {
 		cancel()
-		return e.Write(ctx, func(store.Conn) error { return errors.New("ran") })
+		return e.WriteSystem(ctx, func(store.Conn) error { return errors.New("ran") })
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -17,7 +17,7 @@ func TestTables(t *testing.T) {
 			continue
 		}
 		var got, want []string
-		err := e.Read(t.Context(), func(c store.Conn) error {
+		err := e.ReadSystem(t.Context(), func(c store.Conn) error {
 			return c.Query(t.Context(), `SELECT name, type FROM pragma_table_xinfo($1)`, func(r store.Row) error {
 				var name, kind string
 				err := r.Scan(&name, &kind)

@@ -26,7 +26,7 @@ func Engine(t *testing.T, open func(*testing.T) store.Engine) {
 // engineValues: a value of each type survives a round trip through its column.
 func engineValues(t *testing.T, e store.Engine) {
 	ctx, at := t.Context(), time.Date(2026, 11, 20, 18, 18, 5, 123456789, time.FixedZone("", 7200))
-	must(t, e.Write(ctx, func(c store.Conn) error {
+	must(t, e.Write(ctx, inT, func(c store.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO feedback (tenant_id, id, created_at, updated_at) VALUES ($2, $3, $1, $1)`, at, "t", "x")
 		if err == nil {
 			_, err = c.Exec(ctx, `INSERT INTO runs (tenant_id, id, session_id, status, owner, created_at, updated_at)
@@ -53,7 +53,7 @@ func engineValues(t *testing.T, e store.Engine) {
 		{"runs", "ended_at", at, new(time.Time), ptr(at.UTC().Truncate(time.Microsecond))},
 		{"runs", "ended_at", nil, ptr(at), new(time.Time)},
 	} {
-		err := e.Write(ctx, func(c store.Conn) error {
+		err := e.Write(ctx, inT, func(c store.Conn) error {
 			return c.Query(ctx, `UPDATE `+x.table+` SET `+x.column+` = $2 WHERE tenant_id = 't' AND id = $1 RETURNING `+x.column,
 				func(r store.Row) error { return r.Scan(x.got) }, "x", x.arg)
 		})
@@ -80,11 +80,11 @@ func engineMisuse(t *testing.T, e store.Engine) {
 			return c.Query(ctx, `SELECT 1, 2`, func(r store.Row) error { return r.Scan(new(int)) })
 		},
 	} {
-		if err := e.Read(ctx, fn); err == nil {
+		if err := e.Read(ctx, inT, fn); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	must(t, e.Read(ctx, func(c store.Conn) error { return c.Query(ctx, `SELECT 1`, none) }))
+	must(t, e.Read(ctx, inT, func(c store.Conn) error { return c.Query(ctx, `SELECT 1`, none) }))
 }
 
 // engineRollback: a failed transaction leaves no trace, and the error of its function is
@@ -95,9 +95,9 @@ func engineRollback(t *testing.T, e store.Engine) {
 		_, err := c.Exec(ctx, `INSERT INTO feedback (tenant_id, id, created_at, updated_at) VALUES ('t', 'a', $1, $1)`, at)
 		return err
 	}
-	wantErr(t, "the function's error", e.Write(ctx, func(c store.Conn) error { return errors.Join(insert(c), stop) }), stop)
-	must(t, e.Write(ctx, insert))
-	wantErr(t, "a key twice", e.Write(ctx, insert), store.ErrConflict)
+	wantErr(t, "the function's error", e.Write(ctx, inT, func(c store.Conn) error { return errors.Join(insert(c), stop) }), stop)
+	must(t, e.Write(ctx, inT, insert))
+	wantErr(t, "a key twice", e.Write(ctx, inT, insert), store.ErrConflict)
 }
 
 func ptr[T any](v T) *T { return &v }

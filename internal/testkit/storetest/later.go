@@ -10,6 +10,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
+// inT is the scope of the statements of these tests.
+var inT = store.Scope{Tenant: "t"}
+
 // engineLater checks the promises of Conn.Later.
 func engineLater(t *testing.T, e store.Engine) {
 	ctx, at := t.Context(), time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
@@ -20,7 +23,7 @@ func engineLater(t *testing.T, e store.Engine) {
 		}
 	}
 	ratings := func() (list []string) {
-		must(t, e.Read(ctx, func(c store.Conn) error {
+		must(t, e.Read(ctx, inT, func(c store.Conn) error {
 			return c.Query(ctx, `SELECT id, rating FROM feedback ORDER BY id`, func(r store.Row) error {
 				var id string
 				var rating int
@@ -74,15 +77,15 @@ func engineLater(t *testing.T, e store.Engine) {
 	}
 
 	var got int
-	must(t, e.Write(ctx, all(later(insert("a", 1)), raise("a", &got, stops), raise("a", &got, nil), raise("none", nil, nil))))
+	must(t, e.Write(ctx, inT, all(later(insert("a", 1)), raise("a", &got, stops), raise("a", &got, nil), raise("none", nil, nil))))
 	wantEqual(t, "what the last statement saw", got, 3)
 	wantEqual(t, "rows", ratings(), []string{"a3"})
 
 	// Before, between and after others, in order.
-	must(t, e.Write(ctx, all(later(insert("b", 1)), now("c"), raise("c", &got, stops), raise("b", nil, stops), now("d"), later(insert("e", 0)))))
+	must(t, e.Write(ctx, inT, all(later(insert("b", 1)), now("c"), raise("c", &got, stops), raise("b", nil, stops), now("d"), later(insert("e", 0)))))
 	wantEqual(t, "a later row", got, 8)
 	wantEqual(t, "rows", ratings(), []string{"a3", "b2", "c8", "d7", "e0"})
-	must(t, e.Write(ctx, all()))
+	must(t, e.Write(ctx, inT, all()))
 
 	// After a missing row, a wrong statement or a duplicate key, nothing is written.
 	for what, c := range map[string]struct {
@@ -98,13 +101,13 @@ func engineLater(t *testing.T, e store.Engine) {
 		"a key twice, then more":  {all(now("x"), later(insert("x", 2)), later(insert("y", 2))), store.ErrConflict},
 		"a key twice, then a row": {all(later(insert("x", 1)), later(insert("x", 2)), raise("none", nil, stops)), store.ErrConflict},
 	} {
-		wantErr(t, what, e.Write(ctx, c.fn), c.want)
+		wantErr(t, what, e.Write(ctx, inT, c.fn), c.want)
 		wantEqual(t, what, ratings(), []string{"a3", "b2", "c8", "d7", "e0"})
 	}
 
 	// Missing explains the failure through the connection, and may repair it.
 	count := 0
-	must(t, e.Write(ctx, all(raise("f", &got, func(c store.Conn) error {
+	must(t, e.Write(ctx, inT, all(raise("f", &got, func(c store.Conn) error {
 		if err := c.Query(ctx, `SELECT count(*) FROM feedback`, func(r store.Row) error { return r.Scan(&count) }); err != nil {
 			return err
 		}
@@ -123,16 +126,16 @@ func engineLater(t *testing.T, e store.Engine) {
 		}
 	}
 	var a, b, c, d int
-	must(t, e.Read(ctx, all(read("a", &a, stops), read("none", &d, read("b", &b, stops)), read("c", &c, nil), read("none", &d, nil))))
+	must(t, e.Read(ctx, inT, all(read("a", &a, stops), read("none", &d, read("b", &b, stops)), read("c", &c, nil), read("none", &d, nil))))
 	wantEqual(t, "read", []int{a, b, c, d}, []int{3, 2, 8, 0})
-	wantErr(t, "a missing row", e.Read(ctx, all(read("a", &a, nil), read("none", &d, stops), read("a", &a, nil))), stop)
-	wantErr(t, "a missing row alone", e.Read(ctx, read("none", &d, stops)), stop)
-	if err := e.Read(ctx, all(read("a", &a, nil), later(insert("x", 1)), read("a", &a, nil))); err == nil {
+	wantErr(t, "a missing row", e.Read(ctx, inT, all(read("a", &a, nil), read("none", &d, stops), read("a", &a, nil))), stop)
+	wantErr(t, "a missing row alone", e.Read(ctx, inT, read("none", &d, stops)), stop)
+	if err := e.Read(ctx, inT, all(read("a", &a, nil), later(insert("x", 1)), read("a", &a, nil))); err == nil {
 		t.Error("a write inside of a read: no error")
 	}
 
 	// All statements of a Read see one state.
-	must(t, e.Read(ctx, func(conn store.Conn) error {
+	must(t, e.Read(ctx, inT, func(conn store.Conn) error {
 		const twice = `SELECT count(*) FROM feedback`
 		look := func(to *int) store.Statement {
 			return store.Statement{SQL: twice, Each: func(r store.Row) error { return r.Scan(to) }}
@@ -140,7 +143,7 @@ func engineLater(t *testing.T, e store.Engine) {
 		if err := conn.Later(ctx, look(&a)); err != nil {
 			return err
 		}
-		if err := e.Write(ctx, later(insert("z", 1))); err != nil {
+		if err := e.Write(ctx, inT, later(insert("z", 1))); err != nil {
 			return err
 		}
 		return conn.Later(ctx, look(&b))
