@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/p8-org/p8/chat/internal/sessions"
-	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store"
 )
 
@@ -102,7 +101,7 @@ func (s *Service) SwitchBranch(ctx context.Context, sessionID, messageID string)
 	if s.o.Store == nil {
 		return ErrNoRuns
 	}
-	caller, err := identity.From(ctx)
+	caller, err := store.Writer(ctx)
 	if err != nil {
 		return err
 	}

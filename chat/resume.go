@@ -26,7 +26,7 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 	if s.o.Store == nil {
 		return nil, ErrNoRuns
 	}
-	caller, err := identity.From(ctx)
+	caller, err := store.Writer(ctx)
 	if err != nil {
 		return nil, err
 	}

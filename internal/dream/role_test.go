@@ -39,11 +39,17 @@ func TestReadersDoNotDream(t *testing.T) {
 type roles struct {
 	dream.Chat
 	seen []identity.Role
+	// tries does what an agent with tools that write would do.
+	tries func(context.Context) error
+	err   error
 }
 
 func (r *roles) Start(ctx context.Context, _ chat.Request) (*chat.Turn, error) {
 	who, err := identity.From(ctx)
 	r.seen = append(r.seen, who.Role)
+	if r.tries != nil {
+		r.err = r.tries(ctx)
+	}
 	return nil, errors.Join(err, chat.ErrBusy)
 }
 
@@ -63,5 +69,31 @@ func TestRole(t *testing.T) {
 	_ = s.Workers()[dream.Kind].Run(t.Context(), q.args[0].([]byte)) // again: the chat is busy
 	if len(r.seen) != 1 || r.seen[0] != identity.RoleMember {
 		t.Errorf("%q", r.seen)
+	}
+}
+
+// A scheduled dream has the rights of a member: its agent writes no shared row, whatever its
+// tools are.
+func TestAScheduledDreamIsNoAdmin(t *testing.T) {
+	q := &line{}
+	k := onSQLite(t)
+	now := time.Now().UTC()
+	k.options = dream.Options{Queue: q, Schedule: "* * * * *", Now: func() time.Time { return now }, Lookback: 72 * time.Hour}
+	k.process()
+	k.live(as(t.Context(), "ann"))
+	o, r := k.optionsOf(), &roles{tries: func(ctx context.Context) error {
+		return k.store.PutSchema(ctx, &store.Schema{Name: "everybodys", Kind: "agent", Shared: true})
+	}}
+	o.Chat = r
+	s, err := dream.New(o)
+	must(t, err)
+	must(t, s.Workers()[dream.KindSchedule].Run(t.Context(), []byte("{}")))
+	now = now.Add(2 * time.Minute)
+	must(t, s.Workers()[dream.KindSchedule].Run(t.Context(), []byte("{}")))
+	for _, args := range q.args {
+		_ = s.Workers()[dream.Kind].Run(t.Context(), args.([]byte)) // again: the chat is busy
+	}
+	if len(r.seen) == 0 || r.seen[0] != identity.RoleMember || !errors.Is(r.err, store.ErrForbidden) {
+		t.Errorf("%q: %v", r.seen, r.err)
 	}
 }

@@ -94,7 +94,13 @@ func (s *Service) enqueueDue(ctx context.Context, due func(tenant string) bool, 
 			if u.TenantID == identity.SystemTenant || !due(u.TenantID) {
 				continue
 			}
-			caller := identity.With(ctx, identity.Identity{TenantID: u.TenantID, UserID: u.UserID})
+			// Nobody has verified the user's role now: a member's rights are those that every user
+			// who may dream has.
+			who := identity.Identity{TenantID: u.TenantID, UserID: u.UserID, Role: identity.RoleMember}
+			if who.Visitor() {
+				continue
+			}
+			caller := identity.With(ctx, who)
 			if _, err := s.Enqueue(caller, Request{Until: now}); err != nil {
 				failed = append(failed, err)
 			}

@@ -67,6 +67,9 @@ func (h *handlers) putContent(w http.ResponseWriter, r *http.Request) (int, any,
 	if h.o.Ingest == nil || h.o.Files == nil {
 		return 0, nil, problem.NoStore()
 	}
+	if _, err := store.Writer(r.Context()); err != nil {
+		return 0, nil, h.api.About(r.Context(), "file", err)
+	}
 	p := h.api.Form(w, r)
 	if r.MultipartForm != nil {
 		defer func() {

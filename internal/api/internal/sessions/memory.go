@@ -114,7 +114,10 @@ func (h *handlers) compact(w http.ResponseWriter, r *http.Request) (int, any, er
 		return 0, nil, p
 	}
 	id := r.PathValue("id")
-	_, err := h.own(ctx, id)
+	_, err := store.Writer(ctx)
+	if err == nil {
+		_, err = h.own(ctx, id)
+	}
 	var built memory.Built
 	if err == nil {
 		built, err = h.o.Builder.Build(ctx, id, threshold)
