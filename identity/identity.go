@@ -13,6 +13,7 @@ package identity
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -84,6 +85,12 @@ func (id Identity) Guest() string {
 	}
 	return ""
 }
+
+// VisitorPrefix begins the user ids of visitors: callers without a token, known by a secret.
+const VisitorPrefix = "visitor-"
+
+// Visitor reports whether the caller has no token, but a secret of the server's own.
+func (id Identity) Visitor() bool { return strings.HasPrefix(id.UserID, VisitorPrefix) }
 
 // Anonymous reports whether there is no user.
 func (id Identity) Anonymous() bool { return id.UserID == "" }

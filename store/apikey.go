@@ -88,7 +88,7 @@ func (by caller) mayKeep(user string) error {
 	switch {
 	case by.Administers(), user != "" && user == by.UserID:
 		return nil
-	case by.Anonymous():
+	case by.Anonymous(), by.Visitor():
 		return forbiddenf("only an admin manages the keys of services")
 	}
 	return forbiddenf("only an admin manages the keys of others")

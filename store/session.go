@@ -129,6 +129,9 @@ type SessionFilter struct {
 // Sessions lists the caller's own sessions, those with the newest turn first,
 // and the cursor of the next page, "" after the last.
 func (s *Store) Sessions(ctx context.Context, f SessionFilter) (list []Session, next string, err error) {
+	if by, err := callerOf(ctx); err == nil && by.Visitor() {
+		return nil, "", forbiddenf("a caller without a token cannot list sessions: keep the ids of yours")
+	}
 	if f.Words != "" {
 		return s.searchSessions(ctx, f)
 	}

@@ -65,7 +65,7 @@ func (s *Store) PutShare(ctx context.Context, x *Share) error {
 		if err := by.owns(); err != nil {
 			return err
 		}
-		if by.Anonymous() {
+		if by.Anonymous() || by.Visitor() {
 			return forbiddenf("a session without a user cannot be shared: share one that you began as a user")
 		}
 		sess, err := lockSession(ctx, c, s.dialect, by, x.SessionID)

@@ -71,7 +71,7 @@ func (all Users) Put(ctx context.Context, u *User) error {
 
 // ensureUser writes the caller's row from the identity, if the caller never had one.
 func (w *writer) ensureUser(ctx context.Context) error {
-	if w.by.Anonymous() || w.by.author != "" {
+	if w.by.Anonymous() || w.by.Visitor() || w.by.author != "" {
 		return nil
 	}
 	return w.c.Later(ctx, Statement{

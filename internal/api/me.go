@@ -41,6 +41,7 @@ func meRoute(api *rest.API, verifies bool) {
 			switch {
 			case id.KeyID != "":
 				out.Method = "key"
+			case id.Visitor():
 			case verifies:
 				out.Method = "token"
 			}

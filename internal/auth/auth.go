@@ -57,6 +57,8 @@ type Options struct {
 	// for programs that sign people in; both may be empty.
 	ClientID string
 	Scopes   []string
+	// Visitors lets callers without a token in, each with rows of their own: see HeaderSecret.
+	Visitors bool
 	// Open trusts the identity headers of everybody if there is no way to authenticate.
 	Open bool
 
@@ -146,6 +148,9 @@ func (a *Authenticator) Issuer() string { return a.o.Issuer }
 func (a *Authenticator) Identify(r *http.Request) (identity.Identity, error) {
 	if !a.Required() {
 		return identity.FromRequest(r, a.o.Open)
+	}
+	if secret, visitor := a.visitorSecret(r); visitor {
+		return a.visitor(r, secret)
 	}
 	token, err := bearer(r.Header)
 	if err != nil {

@@ -56,6 +56,9 @@ func (c *Claims) identity(std *jwt.Claims, all map[string]any) (identity.Identit
 			return identity.Identity{}, &Refused{Bad: true, Forbidden: true, Message: "the token names no tenant (" + or(c.Tenant, "tenant_id") + ")"}
 		}
 	}
+	if id.Visitor() {
+		return identity.Identity{}, &Refused{Bad: true, Forbidden: true, Message: "the token's user id begins with " + identity.VisitorPrefix + ", which is for callers without a token"}
+	}
 	id.Role = c.role(at(all, or(c.Roles, "roles")))
 	checked, err := id.Normalize()
 	if err != nil {

@@ -128,6 +128,7 @@ func (c *Config) requirements() []requirement {
 		{"P8_API_KEY", c.APIKey == "" || len(c.APIKey) >= 16, "is too short to be safe"},
 		{"P8_API_KEY", !isGuessable(c.APIKey), "can be guessed"},
 		{"P8_TRUST_IDENTITY_HEADERS", !c.TrustIdentity || c.APIKey != "", "needs P8_API_KEY, which the gateway sends"},
+		{"P8_AUTH_ANONYMOUS", !c.AuthAnonymous || c.Authenticates(), "needs a way to authenticate, such as P8_AUTH_KEYS; without one everybody is let in"},
 		{"P8_AUTH_KEYS", !c.AuthKeys || !c.Database().None, "needs a database, which has the keys (P8_DATABASE_URL is none)"},
 		{"P8_AUTH_JWT_SECRET", c.AuthSecret == "" || len(c.AuthSecret) >= auth.MinSecret, "is too short to be safe"},
 		{"P8_AUTH_JWT_SECRET", !isGuessable(c.AuthSecret), "can be guessed"},

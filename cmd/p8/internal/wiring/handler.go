@@ -93,6 +93,6 @@ func Callers(cfg *config.Config, s *store.Store, log *slog.Logger) (*auth.Authen
 		Keys: keys, Secret: cfg.AuthSecret, KeySets: cfg.AuthKeySets, Algorithms: cfg.AuthAlgorithms,
 		Issuer: cfg.AuthIssuer, Audience: cfg.AuthAudience, Leeway: cfg.AuthSkew, Claims: claims,
 		ClientID: cfg.LoginClientID, Scopes: cfg.LoginScopes,
-		Key: cfg.APIKey, TrustHeaders: cfg.TrustIdentity, Open: true, Logger: log,
+		Key: cfg.APIKey, TrustHeaders: cfg.TrustIdentity, Visitors: cfg.AuthAnonymous, Open: true, Logger: log,
 	})
 }

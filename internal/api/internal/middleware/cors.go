@@ -7,6 +7,7 @@ import (
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/stream"
 )
 
@@ -27,7 +28,7 @@ var (
 		"accept", "authorization", "cache-control", "content-type", "last-event-id", "user-agent",
 		"idempotency-key", "x-added-instruction", "x-agent-schema", "x-agent-schema-name", "x-api-key", "x-client-id",
 		"x-event-format", "x-if-busy", "x-is-eval", "x-model-name", "x-protocol", "x-request-id", "x-session-id", "x-session-name",
-		"x-session-type", "x-tenant-id", "x-user-email", "x-user-id", "x-user-name",
+		"x-session-secret", "x-session-type", "x-tenant-id", "x-user-email", "x-user-id", "x-user-name",
 		"openai-beta", "openai-organization", "openai-project", "x-client-request-id", "x-requested-with",
 		"traceparent", "tracestate", "baggage",
 	}
@@ -35,7 +36,7 @@ var (
 )
 
 // corsExposed are the headers of responses that a page may read.
-const corsExposed = web.HeaderRequestID + ", " + web.HeaderRunID + ", " + identity.HeaderSessionID + ", " + stream.HeaderAISDK +
+const corsExposed = web.HeaderRequestID + ", " + web.HeaderRunID + ", " + identity.HeaderSessionID + ", " + auth.HeaderSecret + ", " + stream.HeaderAISDK +
 	", Mcp-Session-Id, MCP-Protocol-Version, Content-Disposition, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate"
 
 // shared lets pages of the allowed origins read responses, errors included, and answers the

@@ -59,6 +59,9 @@ func (c *chain) enter(r *http.Request, id identity.Identity, err error) (identit
 	if refused := (*auth.Refused)(nil); err != nil && !(isLink && c.ShareLinks && errors.As(err, &refused) && !refused.Bad) {
 		return id, r, err
 	}
+	if err == nil && id.Visitor() && !(isLink && c.ShareLinks) {
+		return id, r, &auth.Refused{Message: "this share needs a token: send the header Authorization: Bearer TOKEN"}
+	}
 	if c.Shares == nil {
 		return id, r, problem.NoStore()
 	}

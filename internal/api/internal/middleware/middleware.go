@@ -30,6 +30,8 @@ import (
 type Options struct {
 	// Identify returns the caller of a request; its error is fit for the client.
 	Identify func(*http.Request) (identity.Identity, error)
+	// Visit gives a secret to a caller without a token, on a server that lets them in.
+	Visit func(http.ResponseWriter, *http.Request)
 	// Bound returns the context of a request, which ends when the caller's token does.
 	Bound func(*http.Request, identity.Identity) (context.Context, context.CancelFunc)
 	// Shares opens shared sessions; nil on a server without a database. ShareLinks opens the
@@ -202,6 +204,9 @@ func (c *chain) identified(next http.Handler) http.Handler {
 				next.ServeHTTP(w, r)
 				return
 			}
+		}
+		if !through {
+			c.Visit(w, r)
 		}
 		id, err := c.Identify(r)
 		if id, r, err = c.enter(r, id, err); err != nil {
