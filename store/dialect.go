@@ -11,6 +11,18 @@ func (d Dialect) lock() string {
 	return ""
 }
 
+// lockUser returns the statement that takes the lock of a user ($1) until the transaction
+// ends: many may hold it shared, one alone. SQLite has one writer, which needs none.
+func (d Dialect) lockUser(shared bool) string {
+	switch {
+	case d == DialectSQLite:
+		return ""
+	case shared:
+		return `SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))`
+	}
+	return `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`
+}
+
 // knows reports whether the engine runs a statement of Later at once, so that its result
 // can be a parameter of the next statement.
 func (d Dialect) knows() bool { return d == DialectSQLite }

@@ -98,6 +98,9 @@ type TextIndexer interface {
 	// removes it, if there is one.
 	PutText(ctx context.Context, c Conn, t IndexedText) error
 	DeleteText(ctx context.Context, c Conn, t IndexedText) error
+	// DeleteTexts removes rows of a table, DropTexts whatever is left of an owner.
+	DeleteTexts(ctx context.Context, c Conn, tenant, table string, ids []string) error
+	DropTexts(ctx context.Context, c Conn, owner RowOwner) error
 }
 
 // IndexedText is the text of a row; Owner is its user_id, "" for a shared one and for a

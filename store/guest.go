@@ -120,6 +120,11 @@ func (s *Store) writeRun(ctx context.Context, op, id string, fn func(Conn, calle
 	return s.write(ctx, op, inRun(ctx, id, fn))
 }
 
+// changeRun is change for what belongs to a run.
+func (s *Store) changeRun(ctx context.Context, op, id string, fn func(Conn, caller) error) error {
+	return s.change(ctx, op, inRun(ctx, id, fn))
+}
+
 func inRun(ctx context.Context, id string, fn func(Conn, caller) error) func(Conn, caller) error {
 	return func(c Conn, by caller) error {
 		by, err := by.ofRun(ctx, c, id)

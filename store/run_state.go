@@ -52,7 +52,7 @@ func lockRun(ctx context.Context, c Conn, d Dialect, by caller, id string) (r Ru
 // StopRun asks the process of a running run to stop it. It cancels a run that is waiting or
 // interrupted, with its open requests. It returns the run as it is afterwards.
 func (s *Store) StopRun(ctx context.Context, id string) (r Run, err error) {
-	err = s.writeRun(ctx, "stop run", id, func(c Conn, by caller) error {
+	err = s.changeRun(ctx, "stop run", id, func(c Conn, by caller) error {
 		r, err = lockRun(ctx, c, s.dialect, by, id)
 		switch {
 		case err != nil || runEnded(r.Status):
@@ -74,7 +74,7 @@ func (s *Store) StopRun(ctx context.Context, id string) (r Run, err error) {
 // DeleteRun deletes an ended run, its log and its key. Its messages stay, and so do its
 // requests, which record the decisions. A run that has not ended is ErrConflict.
 func (s *Store) DeleteRun(ctx context.Context, id string) error {
-	return s.write(ctx, "delete run", func(c Conn, by caller) error {
+	return s.change(ctx, "delete run", func(c Conn, by caller) error {
 		if err := by.owns(); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error)
 	if err != nil {
 		return false, missingFirst(ctx, err)
 	}
-	err = s.writeRun(ctx, "write run", w.RunID, func(c Conn, by caller) error {
+	err = s.changeRun(ctx, "write run", w.RunID, func(c Conn, by caller) error {
 		to := s.addToRun(c, by, w.RunID, s.clock())
 		if err := w.beat(ctx, c, by, to.now, &to.id, &stop); err != nil {
 			return err

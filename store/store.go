@@ -63,6 +63,17 @@ func (s *Store) read(ctx context.Context, op string, fn func(Conn, caller) error
 }
 
 func (s *Store) write(ctx context.Context, op string, fn func(Conn, caller) error) error {
+	return s.change(ctx, op, func(c Conn, by caller) error {
+		if err := s.refuseErased(ctx, c, by); err != nil {
+			return err
+		}
+		return fn(c, by)
+	})
+}
+
+// change is write for what creates no rows but those of a run that has begun: it is not
+// refused while the caller's data are being deleted, so that runs end.
+func (s *Store) change(ctx context.Context, op string, fn func(Conn, caller) error) error {
 	if _, err := Writer(ctx); errors.Is(err, ErrForbidden) {
 		return fail(op, err)
 	}

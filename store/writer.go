@@ -61,3 +61,14 @@ func (s *Store) vectorsChanged(changes ...change) {
 		}
 	}
 }
+
+// forgetIndexes drops the in-memory indexes that have held rows of a user.
+func (s *Store) forgetIndexes(o RowOwner) {
+	s.fuzzy.Drop(ownerKeys(o))
+	if s.vectors == nil {
+		return
+	}
+	for _, t := range tables {
+		s.vectors.Drop(vectorSet{o.TenantID, t.Name})
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/documents"
 	"github.com/p8-org/p8/cmd/p8/internal/knowledge"
 	"github.com/p8-org/p8/cmd/p8/internal/operate"
+	"github.com/p8-org/p8/cmd/p8/internal/people"
 	"github.com/p8-org/p8/cmd/p8/internal/runs"
 	"github.com/p8-org/p8/cmd/p8/internal/sessions"
 	"github.com/p8-org/p8/cmd/p8/internal/tools"
@@ -57,6 +58,7 @@ type grammar struct {
 	Login  account.Login  `cmd:"" help:"Sign in to a server, whose token other commands then send." group:"Operate" example:"p8 login https://agents.example.com"`
 	Logout account.Logout `cmd:"" help:"Forget the login at a server." group:"Operate" example:"p8 logout"`
 	Whoami account.Whoami `cmd:"" help:"Show who you are to a server." group:"Operate" example:"p8 whoami"`
+	Me     people.Me      `cmd:"" help:"Give out or delete all data of a user." group:"Operate"`
 
 	MCP     operate.MCP     `cmd:"" name:"mcp" help:"Serve p8's tools to an MCP client on standard input and output." group:"Operate" example:"p8 mcp --user alice@example.com"`
 	Config  operate.Config  `cmd:"" help:"Show each setting, its value and its origin." group:"Operate" example:"p8 config --json"`

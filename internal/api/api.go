@@ -9,7 +9,7 @@
 //   - embeddings: OpenAI's POST /embeddings.
 //   - runs: what a run did, and the requests that it makes of its user.
 //   - access: API keys, local users and their logins, and the audit log.
-//   - sessions, documents, knowledge, moments, reminders, dreams: p8's own resources,
+//   - sessions, documents, knowledge, moments, reminders, dreams, privacy: p8's own resources,
 //     which GET /openapi.json describes.
 //
 // They stand on rest (one way to register and to answer), inbound (what chat clients
@@ -45,6 +45,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/knowledge"
 	"github.com/p8-org/p8/internal/api/internal/middleware"
 	"github.com/p8-org/p8/internal/api/internal/moments"
+	"github.com/p8-org/p8/internal/api/internal/privacy"
 	"github.com/p8-org/p8/internal/api/internal/quotas"
 	"github.com/p8-org/p8/internal/api/internal/reminders"
 	"github.com/p8-org/p8/internal/api/internal/rest"
@@ -85,6 +86,7 @@ type Options struct {
 	// Accounts serves /keys, /auth/users and /audit, and with Logins also /auth/login.
 	Accounts Accounts
 	Logins   bool
+	Privacy  Privacy
 	// MCP serves the Model Context Protocol at /mcp, A2A the Agent2Agent protocol at /a2a
 	// and its cards. Both find the caller in the request's context.
 	MCP, A2A http.Handler
@@ -238,6 +240,7 @@ func routes(api *rest.API, mux *rest.Mux, o *Options) {
 	dreams.Routes(api, dreams.Options{Catalog: o.Catalog, Dreams: o.Dreams, Jobs: o.Jobs})
 	meRoute(api, o.Auth.Required())
 	access.Routes(api, access.Options{Accounts: o.Accounts, Logins: o.Logins})
+	privacy.Routes(api, o.Privacy)
 	serverRoutes(api, o.Version, o.Ready)
 	if o.MCP != nil {
 		for _, method := range []string{"POST", "GET", "DELETE"} {

@@ -8,6 +8,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/embeddings"
 	"github.com/p8-org/p8/internal/api/internal/knowledge"
 	"github.com/p8-org/p8/internal/api/internal/moments"
+	"github.com/p8-org/p8/internal/api/internal/privacy"
 	"github.com/p8-org/p8/internal/api/internal/quotas"
 	"github.com/p8-org/p8/internal/api/internal/reminders"
 	"github.com/p8-org/p8/internal/api/internal/sessions"
@@ -65,4 +66,7 @@ type (
 	Quotas = quotas.Quotas
 	// Jobs counts the background work. Implemented by *jobs.Queue.
 	Jobs = dreams.Jobs
+	// Privacy gives the caller's data out and deletes them. Implemented by
+	// *privacy.Service.
+	Privacy = privacy.Privacy
 )

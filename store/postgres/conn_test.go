@@ -173,3 +173,7 @@ func TestValuesThatCannotBeStored(t *testing.T) {
 func TestEngine(t *testing.T) {
 	storetest.Engine(t, func(t *testing.T) store.Engine { return openEngine(t) })
 }
+
+func TestErasures(t *testing.T) {
+	storetest.Erasures(t, func(t *testing.T) store.Engine { return openEngine(t) })
+}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -36,6 +37,23 @@ func (e *engine) PutText(ctx context.Context, c store.Conn, t store.IndexedText)
 // DeleteText implements store.TextIndexer.
 func (e *engine) DeleteText(ctx context.Context, c store.Conn, t store.IndexedText) error {
 	_, err := c.Exec(ctx, `DELETE FROM keywords WHERE tenant_id = $1 AND table_name = $2 AND entity_id = $3`, t.TenantID, t.Table, t.ID)
+	return err
+}
+
+// DeleteTexts implements store.TextIndexer.
+func (e *engine) DeleteTexts(ctx context.Context, c store.Conn, tenant, table string, ids []string) error {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `DELETE FROM keywords WHERE tenant_id = $1 AND table_name = $2
+		AND entity_id = ANY (ARRAY(SELECT jsonb_array_elements_text($3::jsonb)))`, tenant, table, json.RawMessage(list))
+	return err
+}
+
+// DropTexts implements store.TextIndexer.
+func (e *engine) DropTexts(ctx context.Context, c store.Conn, owner store.RowOwner) error {
+	_, err := c.Exec(ctx, `DELETE FROM keywords WHERE tenant_id = $1 AND owner = $2`, owner.TenantID, owner.UserID)
 	return err
 }
 

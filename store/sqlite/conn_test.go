@@ -114,6 +114,10 @@ func TestEngine(t *testing.T) {
 	storetest.Engine(t, func(t *testing.T) store.Engine { return testEngine(t) })
 }
 
+func TestErasures(t *testing.T) {
+	storetest.Erasures(t, func(t *testing.T) store.Engine { return testEngine(t) })
+}
+
 // TestPanicInARead: the connection forgets the snapshot and the statement in whose middle
 // the reader panicked, so that the next reader sees later commits.
 func TestPanicInARead(t *testing.T) {

@@ -48,6 +48,47 @@ func (e *engine) DeleteText(ctx context.Context, c store.Conn, t store.IndexedTe
 	return err
 }
 
+// DeleteTexts implements store.TextIndexer.
+func (e *engine) DeleteTexts(ctx context.Context, c store.Conn, tenant, table string, ids []string) error {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	const rows = ` FROM keyword_rows WHERE tenant_id = $1 AND table_name = $2 AND entity_id IN (SELECT value FROM json_each($3))`
+	for _, sql := range []string{`DELETE FROM keywords WHERE rowid IN (SELECT number` + rows + `)`, `DELETE` + rows} {
+		if _, err := c.Exec(ctx, sql, tenant, table, json.RawMessage(list)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DropTexts implements store.TextIndexer.
+func (e *engine) DropTexts(ctx context.Context, c store.Conn, owner store.RowOwner) error {
+	var scopes []int64
+	if err := c.Query(ctx, `SELECT id FROM keyword_scopes WHERE tenant_id = $1 AND owner = $2`, func(r store.Row) error {
+		var id int64
+		err := r.Scan(&id)
+		scopes = append(scopes, id)
+		return err
+	}, owner.TenantID, owner.UserID); err != nil {
+		return err
+	}
+	for _, scope := range scopes {
+		const numbers = ` BETWEEN $1 << 32 AND $1 + 1 << 32`
+		for _, sql := range []string{
+			`DELETE FROM keywords WHERE rowid IN (SELECT number FROM keyword_rows WHERE number` + numbers + `)`,
+			`DELETE FROM keyword_rows WHERE number` + numbers,
+			`DELETE FROM keyword_scopes WHERE id = $1`,
+		} {
+			if _, err := c.Exec(ctx, sql, scope); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // keywordNumber returns the number under which a row's text is indexed, 0 if it is not indexed.
 func keywordNumber(ctx context.Context, c store.Conn, t store.IndexedText) (number int64, err error) {
 	err = c.Query(ctx, `SELECT number FROM keyword_rows WHERE tenant_id = $1 AND table_name = $2 AND entity_id = $3`,

@@ -61,6 +61,7 @@ func powers() []power {
 				"cmd/p8/internal/logins":    "the logins at MCP servers and at p8 servers, and their keys",
 				"cmd/p8/internal/operate":   "whether the database file exists",
 				"cmd/p8/internal/peer":      "whether the database file exists",
+				"cmd/p8/internal/people":    "the file of an export",
 				"cmd/p8/internal/prompt":    "the history of typed lines",
 				"cmd/p8/internal/show":      "whether a file is the null device or a terminal",
 				"cmd/p8/internal/wiring":    "the memory limit of the process",

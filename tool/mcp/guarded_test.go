@@ -54,6 +54,17 @@ func (k *kept) DeleteLogin(ctx context.Context, server string) (bool, error) {
 
 func (k *kept) LockLogin(context.Context, string) (func(), error) { return func() {}, nil }
 
+func (k *kept) DeleteLogins(ctx context.Context) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for name := range k.logins {
+		if strings.HasPrefix(name, place(ctx, "")) {
+			delete(k.logins, name)
+		}
+	}
+	return nil
+}
+
 // guarded is an MCP server behind an authorization server, in one.
 type guarded struct {
 	*httptest.Server

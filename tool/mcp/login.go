@@ -43,6 +43,8 @@ type Logins interface {
 	// LockLogin reserves the login at a server for one renewal, in all processes: an
 	// authorization server that rotates refresh tokens ends the login if one is sent twice.
 	LockLogin(ctx context.Context, server string) (unlock func(), err error)
+	// DeleteLogins deletes the logins at all servers.
+	DeleteLogins(ctx context.Context) error
 }
 
 // keeper is Logins for package signin, whose login has the same fields.

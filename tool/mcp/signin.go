@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/signin"
 	"github.com/p8-org/p8/tool"
 )
@@ -70,6 +71,30 @@ func (s *Servers) SignOut(ctx context.Context, server tool.Server) (bool, error)
 		return false, nil
 	}
 	return s.o.Logins.DeleteLogin(ctx, p.entry.url.String())
+}
+
+// Forget deletes the caller's logins at all servers, and ends the connections with them.
+func (s *Servers) Forget(ctx context.Context) error {
+	id, err := identity.From(ctx)
+	if err != nil || s.o.Logins == nil {
+		return err
+	}
+	if err := s.o.Logins.DeleteLogins(ctx); err != nil {
+		return err
+	}
+	for _, c := range s.servers {
+		if p, ok := c.(*personal); ok {
+			if _, err := s.SignOut(ctx, p); err != nil {
+				return err
+			}
+			p.mu.Lock()
+			if who := (person{id.TenantID, id.UserID}); p.people[who] != nil {
+				p.leave(who)
+			}
+			p.mu.Unlock()
+		}
+	}
+	return nil
 }
 
 // signIn is one attempt to sign in.

@@ -100,6 +100,15 @@ func (c *Cache[G, K, R, X]) Changed(group G, rows ...R) {
 	}
 }
 
+// Drop drops the indexes of a group.
+func (c *Cache[G, K, R, X]) Drop(group G) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.groups[group] {
+		c.drop(e)
+	}
+}
+
 // Reset drops every index.
 func (c *Cache[G, K, R, X]) Reset() {
 	c.mu.Lock()
@@ -186,14 +195,19 @@ func (c *Cache[G, K, R, X]) evict(keep *entry[K, R, X]) {
 	for at := c.used.Back(); at != nil && c.size > c.o.Budget; {
 		e, newer := at.Value.(*entry[K, R, X]), at.Prev()
 		if e != keep {
-			c.used.Remove(at)
-			e.place = nil
-			c.size -= e.size + c.o.Entry
-			group := e.key.Group()
-			if delete(c.groups[group], e.key); len(c.groups[group]) == 0 {
-				delete(c.groups, group)
-			}
+			c.drop(e)
 		}
 		at = newer
+	}
+}
+
+// drop removes an entry; a search that has its index goes on.
+func (c *Cache[G, K, R, X]) drop(e *entry[K, R, X]) {
+	c.used.Remove(e.place)
+	e.place = nil
+	c.size -= e.size + c.o.Entry
+	group := e.key.Group()
+	if delete(c.groups[group], e.key); len(c.groups[group]) == 0 {
+		delete(c.groups, group)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,6 +85,9 @@ func (f *Files) Login(ctx context.Context, server string) (*signin.Login, error)
 	}
 	sealed, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
+		sealed, err = os.ReadFile(f.older(about))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
@@ -121,20 +125,26 @@ func (f *Files) PutLogin(ctx context.Context, l *signin.Login) error {
 	if err != nil {
 		return err
 	}
-	return replace(name, aead.Seal(nil, nil, plain, about))
+	if err := replace(name, aead.Seal(nil, nil, plain, about)); err != nil {
+		return err
+	}
+	return ignoreMissing(os.Remove(f.older(about)))
 }
 
 // DeleteLogin deletes the caller's login, and reports whether there was one.
 func (f *Files) DeleteLogin(ctx context.Context, server string) (bool, error) {
-	name, _, err := f.place(ctx, server)
+	name, about, err := f.place(ctx, server)
 	if err != nil {
 		return false, err
 	}
-	err = os.Remove(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	found := false
+	for _, name := range []string{name, f.older(about)} {
+		err := os.Remove(name)
+		if found = found || err == nil; ignoreMissing(err) != nil {
+			return found, err
+		}
 	}
-	return err == nil, err
+	return found, nil
 }
 
 // lockTimeout bounds the wait for another process that renews a login.
@@ -160,17 +170,58 @@ func (f *Files) LockLogin(ctx context.Context, server string) (unlock func(), er
 	return func() { lock.Close() }, nil
 }
 
-// place returns the file of a login, and what is authenticated with it.
+// DeleteLogins deletes all of the caller's logins; those with names of an older p8 are
+// deleted by DeleteLogin alone.
+func (f *Files) DeleteLogins(ctx context.Context) error {
+	name, _, err := f.place(ctx, "")
+	if err != nil {
+		return err
+	}
+	of, _, _ := strings.Cut(filepath.Base(name), "-")
+	list, err := os.ReadDir(f.dir)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	for _, file := range list {
+		if strings.HasPrefix(file.Name(), of+"-") && !strings.HasSuffix(file.Name(), ".lock") {
+			if err := ignoreMissing(os.Remove(filepath.Join(f.dir, file.Name()))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// place returns the file of a login, and what is authenticated with it. The name begins with
+// that of the person, so that all logins of a person are found.
 func (f *Files) place(ctx context.Context, server string) (name string, about []byte, err error) {
 	id, err := identity.From(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	who, err := json.Marshal([]string{id.TenantID, id.UserID})
 	if err != nil {
 		return "", nil, err
 	}
 	if about, err = json.Marshal([]string{id.TenantID, id.UserID, server}); err != nil {
 		return "", nil, err
 	}
-	sum := sha256.Sum256(about)
-	return filepath.Join(f.dir, hex.EncodeToString(sum[:])), about, nil
+	return filepath.Join(f.dir, digest(who)[:32]+"-"+digest(about)[:32]), about, nil
+}
+
+// older returns the name that an older p8 gave a login.
+func (f *Files) older(about []byte) string { return filepath.Join(f.dir, digest(about)) }
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // cipher returns the cipher of the logins; create makes the folder and the key file.

@@ -199,3 +199,37 @@ func TestLoginsAreLocked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A login of an older p8 is found by its older name; all logins of a person are deleted at
+// once, and nobody else's.
+func TestDeleteAllLogins(t *testing.T) {
+	dir := t.TempDir()
+	f, ann, bob := ForMCP(dir, ""), as(t, "acme", "ann"), as(t, "acme", "bob")
+	put(t, f, ann, crm, "one")
+	name, about, err := f.place(ann, crm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(name, f.older(about)); err != nil {
+		t.Fatal(err)
+	}
+	if got := access(t, f, ann, crm); got != "one" {
+		t.Errorf("by the older name: %q", got)
+	}
+	put(t, f, ann, crm, "two")
+	put(t, f, ann, crm+"/b", "three")
+	put(t, f, bob, crm, "of bob")
+	put(t, f, as(t, "other", "ann"), crm, "elsewhere")
+	if err := f.DeleteLogins(ann); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := access(t, f, ann, crm), access(t, f, ann, crm+"/b"); a != "" || b != "" {
+		t.Errorf("left: %q, %q", a, b)
+	}
+	if a, b := access(t, f, bob, crm), access(t, f, as(t, "other", "ann"), crm); a == "" || b == "" {
+		t.Errorf("of others: %q, %q", a, b)
+	}
+	if err := ForMCP(t.TempDir(), "").DeleteLogins(ann); err != nil {
+		t.Errorf("without any: %v", err)
+	}
+}

@@ -146,29 +146,60 @@ func (r *Server) Do(ctx context.Context, method, path string, query url.Values, 
 	}
 	at := r.base.JoinPath(path)
 	at.RawQuery = query.Encode()
-	res, err := r.send(ctx, method, at.String(), raw)
+	res, err := r.accepted(ctx, method, at.String(), raw)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxPeerBody))
-	if err == nil && res.StatusCode < http.StatusMultipleChoices {
+	if err == nil {
 		if out == nil || len(answer) == 0 {
 			return nil
 		}
 		err = json.Unmarshal(answer, out)
 	}
 	if err != nil {
-		return fmt.Errorf("the server at %s does not answer as p8 does: check its address", r.base.Redacted())
+		return r.strange()
 	}
-	if res.StatusCode >= http.StatusMultipleChoices {
-		err := refusal(r.base, res.StatusCode, answer)
-		if res.StatusCode == http.StatusUnauthorized && r.hints {
-			err = fmt.Errorf("%w; sign in with `p8 login %s`, or set P8_SERVER_TOKEN", err, r.base)
-		}
+	return nil
+}
+
+// Download writes the response to a GET request, of any length.
+func (r *Server) Download(ctx context.Context, path string, w io.Writer) error {
+	res, err := r.accepted(ctx, http.MethodGet, r.base.JoinPath(path).String(), nil)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(w, res.Body); errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the server at %s ended its response early: try again", r.base.Redacted())
+	} else if err != nil {
 		return err
 	}
 	return nil
+}
+
+// accepted sends a request; a refused one is an error with the text of the server.
+func (r *Server) accepted(ctx context.Context, method, at string, body []byte) (*http.Response, error) {
+	res, err := r.send(ctx, method, at, body)
+	if err != nil || res.StatusCode < http.StatusMultipleChoices {
+		return res, err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxPeerBody))
+	if err != nil {
+		return nil, r.strange()
+	}
+	err = refusal(r.base, res.StatusCode, answer)
+	if res.StatusCode == http.StatusUnauthorized && r.hints {
+		err = fmt.Errorf("%w; sign in with `p8 login %s`, or set P8_SERVER_TOKEN", err, r.base)
+	}
+	return nil, err
+}
+
+// strange is the error of a server that is no p8.
+func (r *Server) strange() error {
+	return fmt.Errorf("the server at %s does not answer as p8 does: check its address", r.base.Redacted())
 }
 
 // send sends a request; it renews a refused login once.

@@ -118,6 +118,9 @@ var routes = []surface{
 	read("GET /responses/{id}/input_items", "/responses/{response}/input_items", "{canary:message}"),
 	{streams, "GET /notifications", request{method: "GET", path: "/notifications?after={reminder}", until: "{canary:alarm}"}, "{canary:alarm}"},
 	read("GET /me", "/me", "{me}"),
+	read("GET /me/export", "/me/export", "{me}"),
+	{bare, "GET /me/deletion", request{method: "GET", path: "/me/deletion"}, ""},
+	{bare, "DELETE /me", request{method: "DELETE", path: "/me"}, ""}, // without the confirmation
 	read("GET /keys", "/keys", "{canary:key}"),
 	read("GET /auth/users", "/auth/users", "{canary:account}"),
 	read("GET /quotas", "/quotas", "{canary:quota}"),

@@ -66,6 +66,7 @@ func (p *Parts) StartBackground(ctx context.Context, cfg *config.Config) (_ *bac
 	if vectors != nil {
 		watching.Go(func() { vectors.Watch(ctx, q) })
 	}
+	watching.Go(func() { p.Privacy.Watch(ctx) })
 	if p.A2A != nil {
 		watching.Go(func() { p.A2A.Watch(ctx) })
 	}
@@ -86,6 +87,9 @@ func (b *background) Close() {
 // audit entries.
 func (p *Parts) cleanUp(ctx context.Context, cfg *config.Config) error {
 	m := p.Store.Maintenance()
+	if err := p.Privacy.Prune(ctx); err != nil {
+		return err
+	}
 	if err := p.Chat.EndLeft(ctx, m, time.Now().Add(-cfg.RunKeep)); err != nil {
 		return err
 	}

@@ -54,6 +54,9 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		o.Zone = Zone(p.Store, p.Log)
 		o.Accounts, o.Logins = account.New(account.Options{Store: p.Store, Changed: callers.Forget, Logger: p.Log}), cfg.AuthKeys
 	}
+	if p.Privacy != nil {
+		o.Privacy = p.Privacy
+	}
 	if p.builder != nil {
 		o.Builder, o.Reminders, o.Dreams, o.Jobs = p.builder, p.reminders, p.dreams, p.Work
 		o.Recorder = func(ctx context.Context, u memory.Upload) (string, store.Moment, error) {

@@ -146,6 +146,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	if err := p.openDreams(cfg, o); err != nil {
 		return nil, err
 	}
+	p.openPrivacy(o)
 	return p, p.addDelegation(tools)
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/p8-org/p8/internal/ingest"
 	"github.com/p8-org/p8/internal/ingest/child"
 	"github.com/p8-org/p8/internal/mcpserver"
+	"github.com/p8-org/p8/internal/privacy"
 	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/internal/reminder"
 	"github.com/p8-org/p8/internal/title"
@@ -64,6 +65,8 @@ type Parts struct {
 	threshold int
 	dreams    *dream.Service
 	reminders *reminder.Service
+	// Privacy gives out and deletes the data of a user.
+	Privacy *privacy.Service
 	// titles is also nil if no model writes titles.
 	titles *title.Writer
 	// servers are the MCP servers whose tools documents may name.

@@ -58,6 +58,15 @@ func (w *work) Enqueue(ctx context.Context, kind string, args any, o jobs.Enqueu
 	return q.Enqueue(ctx, kind, args, o)
 }
 
+// Forget removes the jobs of a user.
+func (w *work) Forget(ctx context.Context, tenant, user string) (running int, err error) {
+	q, err := w.get(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return q.Forget(ctx, tenant, user)
+}
+
 // Stats counts jobs by kind.
 func (w *work) Stats(ctx context.Context) ([]jobs.KindStats, error) {
 	q, err := w.get(ctx)

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+)
+
+// TestErasedFromTheFile: of an erased user no text is in any file of the database: not in
+// free pages, not in the index of words, not in the log, and not what an earlier change had
+// replaced.
+func TestErasedFromTheFile(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(t.Context(), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ann := identity.With(t.Context(), identity.Identity{TenantID: "t", UserID: "ann"})
+	bob := identity.With(t.Context(), identity.Identity{TenantID: "t", UserID: "bob"})
+	for i := range 60 {
+		must(s.BeginTurn(ann, store.Session{ID: fmt.Sprint("s", i%3)}, message(fmt.Sprint("s", i%3), fmt.Sprintf("xylocanary%d %s", i, strings.Repeat("filler ", 100)))))
+		must(s.BeginTurn(bob, store.Session{ID: "b"}, message("b", fmt.Sprintf("kept%d words", i))))
+	}
+	must(s.Resources().Put(ann, &store.Resource{Name: "note", Content: "xylocanary " + strings.Repeat("long ", 5000)}))
+	must(s.Resources().Put(ann, &store.Resource{Name: "note", Content: "something else"}))
+	holds := func(word string) (found []string) {
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		must(err)
+		for _, file := range files {
+			raw, err := os.ReadFile(file)
+			must(err)
+			if bytes.Contains(bytes.ToLower(raw), []byte(word)) {
+				found = append(found, filepath.Base(file))
+			}
+		}
+		return found
+	}
+	if len(holds("xylocanary")) == 0 {
+		t.Fatal("the files do not hold the text: the test proves nothing")
+	}
+	_, err = s.Erasures().Begin(ann)
+	must(err)
+	for n := int64(1); n > 0; {
+		n, err = s.Erasures().Step(ann)
+		must(err)
+	}
+	must(s.Erasures().Finish(ann))
+	if found := holds("xylocanary"); len(found) > 0 {
+		t.Errorf("the text is still in %v", found)
+	}
+	list, _, err := s.Sessions(bob, store.SessionFilter{Words: "kept7"})
+	if err != nil || len(list) != 1 {
+		t.Errorf("another user's session is not found by its words: %v, %v", list, err)
+	}
+	must(s.BeginTurn(ann, store.Session{ID: "new"}, message("new", "a new beginning")))
+}
