@@ -72,7 +72,7 @@ var routes = map[string]route{
 	// keys and users are about.
 	"list-keys": {reads, ""}, "create-key": {writes, `{"name":"k","role":"reader"}`}, "revoke-key": {reads, ""}, "set-password": {reads, `{}`},
 	"list-users": {administers, ""}, "add-user": {administers, `{"email":"z@example.com","role":"member","password":"correct horse battery"}`}, "remove-user": {administers, ""}, "list-audit": {administers, ""},
-	"list-quotas": {administers, ""}, "put-quota": {administers, `{"kind":"tenant","limits":"requests=1000"}`},
+	"list-quotas": {administers, ""}, "put-quota": {administers, `{"kind":"user","id":"mia","limits":"requests=1000"}`},
 }
 
 // absent are the routes whose parts no test server has; the packages of the parts have tests.
