@@ -56,7 +56,7 @@ func (c *Config) weak() []judged {
 	return []judged{
 		{c.AuthRole == "admin", Weakness{"P8_AUTH_DEFAULT_ROLE", "every token without a known role has the rights of an admin", "set it to reader or member, and name the admins in P8_AUTH_ROLES"}},
 		{c.AuthSecret != "" && c.AuthAudience == "", Weakness{"P8_AUTH_AUDIENCE", "a token that was signed with the same secret for another program counts here", "set it to the address of this server, and put it into the tokens"}},
-		{open && !isWebSafe(c.PublicURL), Weakness{"P8_PUBLIC_URL", "tokens may travel without TLS", "put a proxy with TLS in front, and set this to the https address"}},
+		{open && c.TLSCert == "" && !isWebSafe(c.PublicURL), Weakness{"P8_PUBLIC_URL", "tokens may travel without TLS", "set P8_TLS_CERT and P8_TLS_KEY, or put a proxy with TLS in front, and set this to the https address"}},
 		{db.Postgres != "" && !encrypted(db.Postgres), Weakness{"P8_DATABASE_URL", "the connection to the database is not encrypted, or not to a verified server", "add sslmode=verify-full"}},
 		{db.Postgres != "" && c.SecretKey == "", Weakness{"P8_SECRET_KEY", "secrets in the data are sealed with a key file that other servers of the same database do not have", "set it to the same random text on each server"}},
 		{c.TrustIdentity, Weakness{"P8_TRUST_IDENTITY_HEADERS", "whoever has P8_API_KEY may be any user of any tenant", "unset it unless a gateway verifies the users, and give the key to nobody else"}},

@@ -35,6 +35,7 @@ func powers() []power {
 			holders: map[string]string{
 				"cmd/p8/internal/operate": "the server's listener",
 				"cmd/p8/internal/peer":    "requests to a running server",
+				"internal/edge":           "bounds the connections of the server's listener",
 				"internal/outbound":       "the HTTP client for models, shared by llm and embed; webhooks",
 				"cmd/p8/internal/account": "requests to a server and its identity provider",
 				"internal/signin":         "identity providers, and the address to which a browser is sent",
@@ -65,6 +66,7 @@ func powers() []power {
 				"cmd/p8/internal/prompt":    "the history of typed lines",
 				"cmd/p8/internal/show":      "whether a file is the null device or a terminal",
 				"cmd/p8/internal/wiring":    "the memory limit of the process",
+				"internal/edge":             "the certificate of the server",
 				"internal/config":           "the .env file",
 				"internal/ingest":           "the folders that p8 upsert reads",
 				"internal/jobs":             "whether the database file is still there",

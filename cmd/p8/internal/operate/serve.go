@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -47,6 +46,11 @@ func (c *Serve) Run(a *command.App) error {
 		return err
 	}
 	defer listener.Close()
+	door, err := newDoor(cfg, listener, log)
+	if err != nil {
+		return err
+	}
+	defer door.local.Close()
 	p, err := wiring.Open(context.Background(), cfg, wiring.Options{Log: log, Serves: true})
 	if err != nil {
 		return err
@@ -89,22 +93,16 @@ func (c *Serve) Run(a *command.App) error {
 		return err
 	}
 	defer keeper.Stop()
-	remove, err := datadir.Announce(cfg, address(listener))
+	remove, err := datadir.Announce(cfg, address(door.local))
 	if err != nil {
 		return err
 	}
 	defer remove()
 	handler := p.Handler(cfg, callers)
-	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug),
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	greet(a, cfg, p, address(listener), callers.Required())
+	server := newServer(handler, p.Log)
+	failed := make(chan error, 2)
+	base := door.serve(server, p.Connections, failed)
+	greet(a, cfg, p, base, callers.Required())
 
 	select {
 	case err := <-failed:

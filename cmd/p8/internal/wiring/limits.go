@@ -12,7 +12,9 @@ import (
 // limits bound the runs of this process.
 type limits struct {
 	// runs is how many runs may be active, memory how many bytes they may hold together.
-	runs   int
+	runs int
+	// conns is how many connections may be open.
+	conns  int
 	memory int64
 }
 
@@ -42,6 +44,12 @@ func newLimits(cfg *config.Config, memory int64, files uint64) limits {
 			most = min(most, (int64(min(files, math.MaxInt32))-ownFiles)/runFiles)
 		}
 		l.runs = int(min(max(most, fewestRuns), mostRuns))
+	}
+	if l.conns = cfg.MaxConnections; l.conns == 0 {
+		l.conns = max(1000, 2*l.runs) // others read, or wait
+		if files > 0 {
+			l.conns = max(fewestRuns, min(l.conns, int(min(files, math.MaxInt32))-ownFiles-l.runs))
+		}
 	}
 	if l.memory == 0 {
 		l.memory = min(max(memory/32, 8<<20), 24<<20)

@@ -82,6 +82,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		return nil, err
 	}
 	bounds := newLimits(cfg, boundMemory(cfg, p.Log), openFiles())
+	p.Connections = bounds.conns
 	if p.memory, err = openMemory(ctx, p.Store, o); err != nil {
 		return nil, err
 	}

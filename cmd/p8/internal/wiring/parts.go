@@ -75,6 +75,8 @@ type Parts struct {
 	MCP *mcpserver.Server
 	// A2A serves agents over Agent2Agent; nil if none is exposed.
 	A2A *a2a.Server
+	// Connections is how many connections a server keeps open.
+	Connections int
 	// keeper counts what callers use, quotas says what they may; nil but in servers.
 	keeper *quota.Keeper
 	quotas *quota.Manager
