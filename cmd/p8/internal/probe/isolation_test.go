@@ -23,10 +23,12 @@ func TestNobodySeesAnothers(t *testing.T) {
 		w.all(t, "", w.people, func(s *spy) { s.attacks(reads, harms, bare) })
 		w.all(t, "", w.people, func(s *spy) { s.attacks(talks) })
 		w.all(t, "", w.people, (*spy).listens)
-		w.all(t, "was harmed", w.people, (*spy).owns)
+		if harness.Count(t, 0, 1) > 0 {
+			w.all(t, "was harmed", w.people, (*spy).owns)
+		}
 		acme, globex := w.people[:len(w.people)/2], w.people[len(w.people)/2:]
 		w.all(t, "", acme, (*spy).destroys)
-		w.all(t, "was harmed by another tenant", globex, (*spy).owns)
+		w.all(t, "was harmed", globex, (*spy).owns)
 		w.all(t, "", globex, (*spy).destroys)
 		t.Logf("%s: %d surfaces × %d people, %d requests", w.engine, len(surfaces), len(w.people), w.requests.Load())
 	})
@@ -110,7 +112,8 @@ func (p *person) without(wants string) bool {
 
 // attacks tries the surfaces of some kinds on each of the others.
 func (s *spy) attacks(kinds ...kind) {
-	few := harness.Count(s, 3, len(s.w.people))
+	// In the short form, all spy on one of the people, another one for each surface.
+	few := harness.Count(s, 1, len(s.w.people))
 	for i := range surfaces {
 		at := &surfaces[i]
 		if !slices.Contains(kinds, at.kind) {
