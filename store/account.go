@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/p8-org/p8/identity"
@@ -62,11 +61,12 @@ func (all Accounts) Add(ctx context.Context, a *Account, hash string) error {
 		}
 		now := all.store.clock()
 		a.TenantID, a.CreatedBy, a.CreatedAt, a.PasswordAt = by.TenantID, by.UserID, now, now
-		_, err := c.Exec(ctx, `INSERT INTO accounts (tenant_id, user_id, email, role, password, created_by, created_at, password_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $7)`, a.TenantID, a.UserID, a.Email, string(a.Role), hash, null(a.CreatedBy), now)
-		if errors.Is(err, ErrConflict) {
-			return conflictf("there is a user %.128q already", a.Email)
-		} else if err != nil {
+		n, err := c.Exec(ctx, `INSERT INTO accounts (tenant_id, user_id, email, role, password, created_by, created_at, password_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT DO NOTHING`, a.TenantID, a.UserID, a.Email, string(a.Role), hash, null(a.CreatedBy), now)
+		if err == nil && n == 0 {
+			err = conflictf("there is a user %.128q already", a.Email)
+		}
+		if err != nil {
 			return err
 		}
 		return all.store.audit(ctx, c, by.Identity, AuditUserAdd, a.UserID, AuditOK)

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/p8-org/p8/identity"
@@ -113,18 +112,19 @@ func (all APIKeys) Create(ctx context.Context, k *APIKey) error {
 		if err := within(ctx, c, by, k, now); err != nil {
 			return err
 		}
-		var n int64
-		if _, err := one(ctx, c, `SELECT COUNT(*) FROM api_keys WHERE tenant_id = $1 AND kind = 'key' AND COALESCE(user_id, '') = $2 AND revoked_at IS NULL`,
-			[]any{&n}, by.TenantID, k.UserID); err != nil {
+		var n, same int64
+		if _, err := one(ctx, c, `SELECT COUNT(*), COUNT(CASE WHEN name = $3 THEN 1 END) FROM api_keys
+			WHERE tenant_id = $1 AND kind = 'key' AND COALESCE(user_id, '') = $2 AND revoked_at IS NULL`, []any{&n, &same}, by.TenantID, k.UserID, k.Name); err != nil {
 			return err
 		}
-		if n >= maxKeys {
+		switch {
+		case same > 0: // two at once meet at the index api_keys_name
+			return conflictf("there is a key %.128q already: revoke it first, or choose another name", k.Name)
+		case n >= maxKeys:
 			return conflictf("there are %d keys already: revoke one first", n)
 		}
 		k.TenantID, k.CreatedBy, k.MadeWith = by.TenantID, by.UserID, by.KeyID
-		if err := insertKey(ctx, c, k, now); errors.Is(err, ErrConflict) {
-			return conflictf("there is a key %.128q already: revoke it first, or choose another name", k.Name)
-		} else if err != nil {
+		if err := insertKey(ctx, c, k, now); err != nil {
 			return err
 		}
 		return all.store.audit(ctx, c, by.Identity, AuditKeyCreate, k.ID, AuditOK)

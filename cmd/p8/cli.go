@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/p8-org/p8/cmd/p8/internal/access"
 	"github.com/p8-org/p8/cmd/p8/internal/account"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/completion"
@@ -59,6 +60,10 @@ type grammar struct {
 	Logout account.Logout `cmd:"" help:"Forget the login at a server." group:"Operate" example:"p8 logout"`
 	Whoami account.Whoami `cmd:"" help:"Show who you are to a server." group:"Operate" example:"p8 whoami"`
 	Me     people.Me      `cmd:"" help:"Give out or delete all data of a user." group:"Operate"`
+
+	Keys  access.Keys  `cmd:"" help:"Make, list and revoke API keys." group:"Operate"`
+	Users access.Users `cmd:"" help:"Manage users who log in with a password." group:"Operate"`
+	Audit access.Audit `cmd:"" help:"Show who did what." group:"Operate" example:"p8 audit --since 7d --action auth.login"`
 
 	MCP     operate.MCP     `cmd:"" name:"mcp" help:"Serve p8's tools to an MCP client on standard input and output." group:"Operate" example:"p8 mcp --user alice@example.com"`
 	Config  operate.Config  `cmd:"" help:"Show each setting, its value and its origin." group:"Operate" example:"p8 config --json"`

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,13 +30,15 @@ func replicas(t *testing.T, n int) []replica {
 	t.Helper()
 	base := newServer(t, setup{})
 	all := make([]replica, n)
+	log := new(bytes.Buffer)
+	logger := slog.New(slog.NewTextHandler(&lockedWriter{w: log}, nil))
 	for i := range all {
-		quiet := slog.New(slog.DiscardHandler)
-		callers, err := auth.New(auth.Options{Keys: account.Keys{Store: base.store}, Key: "the deployment's key", Logger: quiet})
+		callers, err := auth.New(auth.Options{Keys: account.Keys{Store: base.store}, Key: "the deployment's key", Logger: logger})
 		must(t, err)
-		r := replica{new(server), account.New(account.Options{Store: base.store, Changed: callers.Forget, Cost: account.Cost{Memory: 8, Passes: 1}, Logger: quiet})}
+		r := replica{new(server), account.New(account.Options{Store: base.store, Changed: callers.Forget, Cost: account.Cost{Memory: 8, Passes: 1}, Logger: logger})}
 		*r.server = *base
-		r.Handler = api.New(api.Options{Chat: base.chat, Catalog: base.catalog, Store: base.store, Auth: callers, Accounts: r.accounts, Logins: true, Logger: quiet})
+		r.log = log
+		r.Handler = api.New(api.Options{Chat: base.chat, Catalog: base.catalog, Store: base.store, Auth: callers, Accounts: r.accounts, Logins: true, Logger: logger})
 		all[i] = r
 	}
 	return all
@@ -144,6 +147,9 @@ func TestKeysOverHTTP(t *testing.T) {
 	}
 	r.answers(t, 401, "GET", "/sessions", "", laptop[:len(laptop)-1])
 	r.answers(t, 401, "GET", "/v1/models", "", laptop)
+	if strings.Contains(r.log.String(), "level=ERROR") {
+		t.Errorf("a wrong key is an error of the server: %s", r.log)
+	}
 
 	// The deployment's own key makes the first ones.
 	r.answers(t, 201, "POST", "/keys", `{"name":"first","role":"admin"}`, "X-Api-Key: the deployment's key")

@@ -45,6 +45,9 @@ func apiKeys(t *testing.T, open Open) {
 		"a service's name again":     keys.Create(admin, keyed("ci", "", identity.RoleReader, 9)),
 	} {
 		wantErr(t, what, err, store.ErrConflict)
+		if !strings.Contains(err.Error(), `there is a key "ci" already`) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 	for what, err := range map[string]error{
 		"by a reader":               keys.Create(reader, keyed("x", "rolf", identity.RoleReader, 9)),

@@ -29,6 +29,35 @@ func Read(a *command.App, who command.Caller, at Elsewhere, fn func(context.Cont
 	return wiring.WithStore(a, who, func(ctx context.Context, s *store.Store) error { return fn(ctx, s, nil) })
 }
 
+// Change calls there with the server that the flags name or that has the embedded database, or
+// else here with the store, which it makes if there is none.
+func Change(a *command.App, who command.Caller, at Elsewhere, there func(context.Context, *Server) error, here func(context.Context, *store.Store) error) error {
+	ctx, err := who.Context()
+	if err != nil {
+		return err
+	}
+	if r, err := at.Open(ctx, a); err != nil || r != nil {
+		if err != nil {
+			return err
+		}
+		return there(ctx, r)
+	}
+	cfg, err := a.Stored()
+	if err != nil {
+		return err
+	}
+	s, err := wiring.ConnectStore(ctx, cfg, a.QuietLogger(cfg))
+	if err != nil {
+		r, err := owner(ctx, cfg, err)
+		if err != nil {
+			return err
+		}
+		return there(ctx, r)
+	}
+	defer s.Close()
+	return here(ctx, s)
+}
+
 // TakeOver marks the runs of dead processes as interrupted and frees their leases. It
 // does nothing on PostgreSQL, where other processes may be alive.
 func TakeOver(a *command.App, ctx context.Context, p *wiring.Parts) error {

@@ -231,8 +231,12 @@ func (r *Server) send(ctx context.Context, method, at string, body []byte) (*htt
 // sign adds the caller: the token or the login, and the headers that a server without
 // authentication believes.
 func (r *Server) sign(req *http.Request) error {
+	tenant := r.id.TenantID
+	if tenant == identity.DefaultTenant {
+		tenant = "" // a server that takes P8_API_KEY refuses the header
+	}
 	for name, value := range map[string]string{
-		identity.HeaderUserID: r.id.UserID, identity.HeaderUserEmail: r.id.Email, identity.HeaderTenantID: r.id.TenantID,
+		identity.HeaderUserID: r.id.UserID, identity.HeaderUserEmail: r.id.Email, identity.HeaderTenantID: tenant,
 		"Content-Type": "application/json", identity.HeaderClientID: "cli",
 	} {
 		if value != "" {

@@ -210,14 +210,7 @@ func (c *chain) identified(next http.Handler) http.Handler {
 		}
 		id, err := c.Identify(r)
 		if id, r, err = c.enter(r, id, err); err != nil {
-			p := c.describe.Describe(r.Context(), err)
-			if refused := (*auth.Refused)(nil); errors.As(err, &refused) {
-				p = problem.Refused(refused)
-				if p.Status != http.StatusServiceUnavailable {
-					w.Header().Set("WWW-Authenticate", refused.Challenge(c.metadata(r)))
-				}
-			}
-			problem.Write(w, r, p)
+			problem.Write(w, r, c.refused(w, r, err))
 			return
 		}
 		ctx, cancel := c.Bound(r.WithContext(identity.With(r.Context(), id)), id)
@@ -237,6 +230,20 @@ func (c *chain) identified(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// refused returns the problem of a caller who is not known. A wrong token is the client's
+// mistake: only the line of the request is in the log.
+func (c *chain) refused(w http.ResponseWriter, r *http.Request, err error) *problem.Problem {
+	refused := (*auth.Refused)(nil)
+	if !errors.As(err, &refused) {
+		return c.describe.Describe(r.Context(), err)
+	}
+	p := problem.Refused(refused)
+	if p.Status != http.StatusServiceUnavailable {
+		w.Header().Set("WWW-Authenticate", refused.Challenge(c.metadata(r)))
+	}
+	return p
 }
 
 // metadata is the address of the metadata of the resource at a path (RFC 9728): /mcp, or
