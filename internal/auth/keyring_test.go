@@ -61,6 +61,20 @@ func (r *ring) add(k auth.Key) string {
 	return text
 }
 
+// fail makes the questions fail, or no more.
+func (r *ring) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fails = err
+}
+
+// questions counts the questions so far.
+func (r *ring) questions() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked
+}
+
 func (r *ring) change(text string, change func(*auth.Key)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,19 +207,19 @@ func TestAFloodOfWrongKeys(t *testing.T) {
 		key := r.add(auth.Key{ID: "k1", TenantID: "acme"})
 		refusal(t, a, key)
 		time.Sleep(10 * time.Second) // it has to be read again
-		asked := r.asked
+		asked := r.questions()
 		for range 10_000 {
 			refusal(t, a, "p8_"+strings.Repeat("a", 58)+"b")
 			refusal(t, a, auth.NewKey()[:60])
 		}
-		if r.asked != asked {
+		if r.questions() != asked {
 			t.Errorf("%d questions about keys that are not whole", r.asked-asked)
 		}
 		wrong := auth.NewKey()
 		for range 1000 {
 			refusal(t, a, wrong)
 		}
-		if r.asked != asked+1 {
+		if r.questions() != asked+1 {
 			t.Errorf("%d questions about one wrong key", r.asked-asked)
 		}
 		r.slow, r.max = time.Second, 0
@@ -240,13 +254,13 @@ func TestKeysWithoutTheDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, a := newRing(t)
 		key := r.add(auth.Key{ID: "k1", TenantID: "acme"})
-		r.fails = errors.New("secret")
+		r.fail(errors.New("secret"))
 		_, err := a.Identify(withKey(key))
 		refused := (*auth.Refused)(nil)
 		if !errors.As(err, &refused) || refused.After == 0 || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%v", err)
 		}
-		r.fails = nil
+		r.fail(nil)
 		if got := refusal(t, a, key); got != "" {
 			t.Errorf("afterwards: %q", got)
 		}
@@ -270,21 +284,21 @@ func TestAStreamOfARevokedKey(t *testing.T) {
 			t.Error("a request that ends has expired")
 		}
 		time.Sleep(time.Hour)
-		r.fails = errors.New("down")
+		r.fail(errors.New("down"))
 		time.Sleep(time.Minute)
 		if ctx.Err() != nil {
 			t.Fatal("the stream ended by itself")
 		}
-		r.fails = nil
+		r.fail(nil)
 		r.change(key, func(k *auth.Key) { k.Revoked = true })
 		time.Sleep(20 * time.Second)
 		if !auth.Expired(ctx) {
 			t.Error("the stream goes on")
 		}
-		asked := r.asked
+		asked := r.questions()
 		time.Sleep(time.Hour)
-		if r.asked != asked {
-			t.Errorf("%d questions after the end", r.asked-asked)
+		if n := r.questions() - asked; n != 0 {
+			t.Errorf("%d questions after the end", n)
 		}
 	})
 }
