@@ -45,3 +45,26 @@ func TestRole(t *testing.T) {
 		t.Error("an unknown role is accepted")
 	}
 }
+
+// Nobody gives more than they have; without authentication everybody has everything.
+func TestGrants(t *testing.T) {
+	for _, c := range []struct {
+		id   identity.Identity
+		most identity.Role
+	}{
+		{identity.Identity{}, identity.RoleAdmin},
+		{identity.Identity{Role: identity.RoleAdmin, KeyID: "k"}, identity.RoleAdmin},
+		{identity.Identity{Role: identity.RoleMember}, identity.RoleMember},
+		{identity.Identity{Role: identity.RoleReader}, identity.RoleReader},
+		{identity.Identity{KeyID: identity.DeploymentKey, UserID: "rita"}, identity.RoleMember},
+	} {
+		for _, role := range []identity.Role{identity.RoleReader, identity.RoleMember, identity.RoleAdmin, "root", ""} {
+			if got, want := c.id.Grants(role), role.Rank() > 0 && role.Rank() <= c.most.Rank(); got != want {
+				t.Errorf("%+v grants %q: %v", c.id, role, got)
+			}
+		}
+		if got, want := c.id.Administers(), c.most == identity.RoleAdmin; got != want {
+			t.Errorf("%+v administers: %v", c.id, got)
+		}
+	}
+}

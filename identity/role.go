@@ -37,9 +37,18 @@ func (id Identity) MayShare() bool { return id.Role == "" || id.Role == RoleAdmi
 
 // Administers reports whether the caller may manage the keys and users of its tenant and
 // read the tenant's audit log.
-func (id Identity) Administers() bool { return id.Role == "" || id.Role == RoleAdmin }
+func (id Identity) Administers() bool { return id.Grants(RoleAdmin) }
 
-// Grants reports whether the caller has all rights of a role.
+// Grants reports whether the caller may give somebody a role: it is not above the caller's own.
+// A user whom a gateway names has no role, and counts as a member here.
 func (id Identity) Grants(r Role) bool {
-	return r.Rank() > 0 && (id.Role == "" || id.Role.Rank() >= r.Rank())
+	own := id.Role
+	switch {
+	case own != "":
+	case id.KeyID == "": // without authentication
+		own = RoleAdmin
+	default:
+		own = RoleMember
+	}
+	return r.Rank() > 0 && own.Rank() >= r.Rank()
 }

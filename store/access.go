@@ -137,19 +137,31 @@ func (a Access) LoggedIn(ctx context.Context, x Account, hash string, k *APIKey,
 		if err := insertKey(ctx, c, k, now); err != nil {
 			return err
 		}
-		for _, s := range []Statement{
-			{SQL: `DELETE FROM api_keys WHERE tenant_id = $1 AND user_id = $2 AND kind = 'login' AND (expires_at <= $3 OR id NOT IN (
+		if err := c.Later(ctx, Statement{
+			SQL: `DELETE FROM api_keys WHERE tenant_id = $1 AND user_id = $2 AND kind = 'login' AND (expires_at <= $3 OR id NOT IN (
 				SELECT id FROM api_keys WHERE tenant_id = $1 AND user_id = $2 AND kind = 'login' ORDER BY created_at DESC, id DESC LIMIT $4))`,
-				Args: []any{x.TenantID, x.UserID, now, maxLogins}},
-			{SQL: `DELETE FROM login_tries WHERE tenant_id = $1 AND subject = $2`, Args: []any{noTenant, account}},
-			{SQL: `UPDATE login_tries SET tries = tries - 1 WHERE tenant_id = $1 AND subject = $2 AND tries > 0`, Args: []any{noTenant, address}},
-		} {
-			if err := c.Later(ctx, s); err != nil {
-				return err
-			}
+			Args: []any{x.TenantID, x.UserID, now, maxLogins},
+		}); err != nil {
+			return err
+		}
+		if err := forgive(ctx, c, account, address); err != nil {
+			return err
 		}
 		return a.store.audit(ctx, c, identity.Identity{TenantID: x.TenantID, UserID: x.UserID, Role: x.Role, KeyID: k.ID}, AuditLogin, k.ID, AuditOK)
 	})
+}
+
+// Forgive takes back what TryLogin counted, as LoggedIn does, for a right password without a
+// login.
+func (a Access) Forgive(ctx context.Context, account, address string) error {
+	return a.write(ctx, "forget failed logins", func(c Conn) error { return forgive(ctx, c, account, address) })
+}
+
+func forgive(ctx context.Context, c Conn, account, address string) error {
+	if err := c.Later(ctx, Statement{SQL: `DELETE FROM login_tries WHERE tenant_id = $1 AND subject = $2`, Args: []any{noTenant, account}}); err != nil {
+		return err
+	}
+	return c.Later(ctx, Statement{SQL: `UPDATE login_tries SET tries = tries - 1 WHERE tenant_id = $1 AND subject = $2 AND tries > 0`, Args: []any{noTenant, address}})
 }
 
 // LoginRefused records a login that failed. The entry is the account's tenant's; without an

@@ -58,6 +58,9 @@ func (s *Service) SetPassword(ctx context.Context, user, old, password string) e
 	if err == nil {
 		err = checkPassword(password)
 	}
+	if err == nil && len(old) > maxPassword {
+		err = tooLong()
+	}
 	if err != nil {
 		return err
 	}
@@ -65,7 +68,10 @@ func (s *Service) SetPassword(ctx context.Context, user, old, password string) e
 		if by.UserID != id {
 			return fmt.Errorf("%w: only an admin sets the passwords of others", store.ErrForbidden)
 		}
-		if err := s.verify(ctx, by.TenantID, id, old, identity.OriginOf(ctx).Address, func(store.Account, string) error { return nil }); err != nil {
+		from := identity.OriginOf(ctx).Address
+		if err := s.verify(ctx, by.TenantID, id, old, from, func(store.Account, string) error {
+			return s.o.Store.Access().Forgive(ctx, byAccount(id).Subject, byAddress(from).Subject)
+		}); err != nil {
 			return err
 		}
 	}

@@ -326,6 +326,24 @@ func TestLoginsOverReplicas(t *testing.T) {
 	}
 }
 
+// The users of a gateway are no admins, whatever tenant it names.
+func TestKeysBehindAGateway(t *testing.T) {
+	r := replicas(t, 1)[0]
+	callers, err := auth.New(auth.Options{Keys: account.Keys{Store: r.store}, Key: "the deployment's key", TrustHeaders: true})
+	must(t, err)
+	r.Handler = api.New(api.Options{Chat: r.chat, Catalog: r.catalog, Store: r.store, Auth: callers, Accounts: r.accounts, Logins: true})
+	gateway := []string{"X-Api-Key: the deployment's key", "X-User-Id: mia", "X-Tenant-Id: one"}
+	for _, route := range []string{`POST /keys {"name":"x","role":"admin"}`, `POST /keys {"name":"x","user":"eve"}`, "GET /audit", "GET /auth/users", "GET /keys?user=eve",
+		`POST /auth/users {"email":"x@example.com","password":"correct horse battery","role":"admin"}`} {
+		parts := strings.SplitN(route+"  ", " ", 3)
+		r.answers(t, 403, parts[0], parts[1], strings.TrimSpace(parts[2]), gateway...)
+	}
+	own := r.answers(t, 201, "POST", "/keys", `{"name":"own"}`, gateway...)
+	if own["user_id"] != "mia" || own["role"] != "member" || own["tenant_id"] != "one" || own["made_with"] != "deployment" {
+		t.Error(own)
+	}
+}
+
 // A server that takes no keys takes no logins, and its routes do not fail.
 func TestKeysWhileTheyDoNotCount(t *testing.T) {
 	s := newServer(t, setup{noStore: true})

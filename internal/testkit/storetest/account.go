@@ -119,6 +119,8 @@ func logins(t *testing.T, open Open) {
 	if wait := get[time.Duration](t)(a.TryLogin(ctx, limits("mia", "elsewhere")...)); wait <= 0 {
 		t.Error("another address has no pause")
 	}
+	must(t, a.Forgive(ctx, "mia", "here"))
+	wantEqual(t, "a try after a right password", try(), time.Duration(0))
 	wantEqual(t, "another account", get[time.Duration](t)(a.TryLogin(ctx, limits("rolf", "here")...)), time.Duration(0))
 
 	wantErr(t, "the password has changed since", a.LoggedIn(ctx, mia, "h0", keyed("login", "", identity.RoleMember, 2), "mia", "here"), store.ErrNotFound)
