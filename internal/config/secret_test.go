@@ -86,22 +86,24 @@ func TestGuessable(t *testing.T) {
 }
 
 func TestWeaknesses(t *testing.T) {
-	const key = "P8_API_KEY=q7Zr0Lw2Xv9Tn4Bc"
+	const key, quota = "P8_API_KEY=q7Zr0Lw2Xv9Tn4Bc", "P8_QUOTA_USER=requests=60"
 	for _, tt := range []struct {
 		name    string
 		environ []string
 		want    string // the names of the settings
 	}{
 		{"defaults", nil, ""},
-		{"a public server without TLS", []string{key}, "P8_PUBLIC_URL"},
-		{"behind a proxy", []string{key, "P8_PUBLIC_URL=https://agents.example.com"}, ""},
+		{"a public server without TLS", []string{key, quota}, "P8_PUBLIC_URL"},
+		{"no limit", []string{key, "P8_PUBLIC_URL=https://a.example"}, "P8_QUOTA_USER"},
+		{"anybody", []string{key, quota, "P8_PUBLIC_URL=https://a.example", "P8_AUTH_ANONYMOUS=true"}, "P8_AUTH_ANONYMOUS"},
+		{"behind a proxy", []string{key, quota, "P8_PUBLIC_URL=https://agents.example.com"}, ""},
 		{"every token is an admin's", []string{"P8_AUTH_DEFAULT_ROLE=admin"}, "P8_AUTH_DEFAULT_ROLE"},
-		{"a secret without audience", []string{"P8_AUTH_JWT_SECRET=9f86d081884c7d659a2feaa0c55ad015", "P8_PUBLIC_URL=https://a.example"}, "P8_AUTH_AUDIENCE"},
+		{"a secret without audience", []string{"P8_AUTH_JWT_SECRET=9f86d081884c7d659a2feaa0c55ad015", quota, "P8_PUBLIC_URL=https://a.example"}, "P8_AUTH_AUDIENCE"},
 		{"a database over the network", []string{"P8_DATABASE_URL=postgres://db.example.com/p8", "P8_SECRET_KEY=q7Zr0Lw2Xv9Tn4Bc"}, "P8_DATABASE_URL"},
 		{"a database here", []string{"P8_DATABASE_URL=postgres://localhost/p8", "P8_SECRET_KEY=q7Zr0Lw2Xv9Tn4Bc"}, ""},
 		{"a database with TLS", []string{"P8_DATABASE_URL=postgres://db.example.com/p8?sslmode=verify-full"}, "P8_SECRET_KEY"},
 		{"any page", []string{"P8_CORS_ORIGINS=*"}, "P8_CORS_ORIGINS"},
-		{"any identity", []string{key, "P8_TRUST_IDENTITY_HEADERS=true", "P8_PUBLIC_URL=https://a.example"}, "P8_TRUST_IDENTITY_HEADERS"},
+		{"any identity", []string{key, quota, "P8_TRUST_IDENTITY_HEADERS=true", "P8_PUBLIC_URL=https://a.example"}, "P8_TRUST_IDENTITY_HEADERS"},
 		{"webhooks", []string{"P8_REMINDER_WEBHOOK_URL=http://hooks.example.com", "P8_A2A_PRIVATE_WEBHOOKS=true"}, "P8_A2A_PRIVATE_WEBHOOKS P8_REMINDER_WEBHOOK_SECRET P8_REMINDER_WEBHOOK_URL"},
 		{"a model over the network", []string{"OPENAI_BASE_URL=http://10.0.0.7:8080/v1"}, "P8_OPENAI_BASE_URL"},
 		{"a model here", []string{"OPENAI_BASE_URL=http://127.0.0.1:8080/v1"}, ""},
