@@ -249,6 +249,7 @@ func TestLogins(t *testing.T) {
 	in = r.answers(t, 200, "POST", "/auth/login", login(mail, renewed))
 	bearer = "Authorization: Bearer " + in["token"].(string)
 	r.answers(t, 204, "PUT", path, `{"password":"`+secret+`"}`, admin)
+	r.answers(t, 401, "GET", "/sessions", "", bearer)
 
 	// What a removed user had does not count any more.
 	in = r.answers(t, 200, "POST", "/auth/login", login(mail, secret))

@@ -164,7 +164,7 @@ func (at *surface) shares() bool {
 // next alarm.
 func (s *spy) listens() {
 	x := &planter{s.T, s.w, s.p}
-	x.must("POST", "/reminders", object("name", "wake again", "description", x.text("alarm"), "crontab", time.Now().Add(2*time.Second).UTC().Format(time.RFC3339)))
+	x.must("POST", "/reminders", object("name", "wake again", "description", x.text("alarm"), "crontab", time.Now().Add(5*time.Second).UTC().Format(time.RFC3339)))
 	var all sync.WaitGroup
 	for _, o := range s.w.people {
 		if o != s.p {

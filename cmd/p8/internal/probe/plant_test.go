@@ -143,7 +143,7 @@ func (x *planter) memory() {
 	for _, name := range []string{"reminder", "errand", "chore"} {
 		v[name] = field(x, x.must("POST", "/reminders", object("name", name, "description", x.text("reminder"), "crontab", "0 9 * * *")).body, "reminder_id")
 	}
-	x.must("POST", "/reminders", object("name", "wake", "description", x.text("alarm"), "crontab", time.Now().Add(2*time.Second).UTC().Format(time.RFC3339)))
+	x.must("POST", "/reminders", object("name", "wake", "description", x.text("alarm"), "crontab", time.Now().Add(5*time.Second).UTC().Format(time.RFC3339)))
 	if x.p.user == "" {
 		return // shared rows have no owner who could share them, and nobody a profile
 	}
