@@ -2,7 +2,8 @@ package identity
 
 import "context"
 
-// DeploymentKey is the KeyID of a request with the deployment's own key, P8_API_KEY.
+// DeploymentKey is the KeyID of a request with the deployment's own key, P8_API_KEY, or of a
+// gateway with a client certificate.
 const DeploymentKey = "deployment"
 
 // Origin is the HTTP request of a context, for the audit log.

@@ -5,8 +5,11 @@
 //   - a JSON Web Token (RFC 7519) of the deployment's identity provider, signed with a
 //     shared secret (HS256) or with a key of its JWKS address;
 //   - an API key, or the token of a login, which the database has ([Keys]);
-//   - the deployment's own key, P8_API_KEY, which a gateway sends. Identity
-//     headers count only with this key, and only if the operator allows them.
+//   - the deployment's own key, P8_API_KEY, which a gateway sends, if the operator lets it
+//     name its user by identity headers.
+//
+// A gateway may prove itself by a client certificate instead: see Options.Gateways. Identity
+// headers count with that key and with that certificate only.
 //
 // The algorithms come from the settings, never from the token. A token must have a
 // subject and an expiry; its issuer and audience must be the configured ones. The tenant
@@ -53,6 +56,9 @@ type Options struct {
 	Keys Keys
 	// TrustHeaders lets the holder of Key name the caller by identity headers.
 	TrustHeaders bool
+	// Gateways lets a connection whose client certificate the TLS handshake has verified name
+	// the caller by identity headers. A token in the request counts instead.
+	Gateways bool
 	// ClientID is p8's client at the provider and Scopes are the rights to ask for there,
 	// for programs that sign people in; both may be empty.
 	ClientID string
@@ -131,7 +137,9 @@ func New(o Options) (*Authenticator, error) {
 func Open(trusted bool) *Authenticator { return &Authenticator{o: Options{Open: trusted}} }
 
 // Required reports whether requests need a token.
-func (a *Authenticator) Required() bool { return a.tokens != nil || a.keys != nil || a.o.Key != "" }
+func (a *Authenticator) Required() bool {
+	return a.tokens != nil || a.keys != nil || a.o.Key != "" || a.o.Gateways
+}
 
 // Forget makes a change of keys count at once in this process.
 func (a *Authenticator) Forget() {
@@ -151,6 +159,9 @@ func (a *Authenticator) Identify(r *http.Request) (identity.Identity, error) {
 	}
 	if secret, visitor := a.visitorSecret(r); visitor {
 		return a.visitor(r, secret)
+	}
+	if _, ok := a.gateway(r); ok && !hasToken(r.Header) {
+		return a.ofKey(r)
 	}
 	token, err := bearer(r.Header)
 	if err != nil {
@@ -182,12 +193,14 @@ func (a *Authenticator) isKey(token string) bool {
 	return a.o.Key != "" && subtle.ConstantTimeCompare(sum[:], a.key[:]) == 1
 }
 
-// ofKey returns the caller of a request with the deployment's own key: the user in the
-// headers if headers are trusted, else the deployment itself, which has no user.
+// ofKey returns the caller of a request with the deployment's own key, or of a gateway with a
+// certificate: the user in the headers if headers are trusted, else the deployment itself,
+// which has no user.
 func (a *Authenticator) ofKey(r *http.Request) (identity.Identity, error) {
-	if a.o.TrustHeaders {
+	until, certified := a.gateway(r)
+	if a.o.TrustHeaders || certified {
 		id, err := identity.FromRequest(r, true)
-		id.KeyID = identity.DeploymentKey
+		id.KeyID, id.Expires = identity.DeploymentKey, until
 		return id, err
 	}
 	for _, name := range []string{identity.HeaderUserID, identity.HeaderUserEmail, identity.HeaderUserName, identity.HeaderTenantID} {

@@ -33,7 +33,10 @@ func (a *Authenticator) visitorSecret(r *http.Request) (secret string, visitor b
 	}
 	if token, err := bearer(r.Header); err == nil && strings.HasPrefix(token, secretMark) {
 		return token, true
-	} else if given := len(r.Header.Values("Authorization")) + len(r.Header.Values("X-Api-Key")); given > 0 && (err != nil || token != noToken) {
+	} else if hasToken(r.Header) && (err != nil || token != noToken) {
+		return "", false
+	}
+	if _, ok := a.gateway(r); ok && !hasToken(r.Header) {
 		return "", false
 	}
 	if c, err := r.Cookie(secretCookie); err == nil {
