@@ -32,8 +32,8 @@ require (
 	github.com/tiktoken-go/tokenizer v0.10.0 // tests: the token counts to compare with
 	github.com/yuin/goldmark v1.8.7 // Markdown: links and headings of pages, answers on a terminal
 	go.uber.org/goleak v1.3.0 // tests: leaks of goroutines
-	golang.org/x/crypto v0.58.0 // passwords of local users: argon2id
-	golang.org/x/net v0.61.0 // the HTML parser
+	golang.org/x/crypto v0.58.0 // passwords of local users: argon2id; certificates by ACME
+	golang.org/x/net v0.61.0 // the HTML parser; names of domains
 	golang.org/x/oauth2 v0.35.0 // tokens for people (PKCE, devices) and client credentials for MCP servers
 	golang.org/x/sys v0.49.0 // file locks
 	golang.org/x/term v0.47.0 // the prompt: raw keys, size

@@ -6,6 +6,7 @@
 // served on every connection, the new one is closed.
 //
 // A [Certificate] is read from files, again whenever they change.
+// An [Authority] gets certificates by ACME.
 package edge
 
 import (

@@ -12,6 +12,7 @@ import (
 var fetches = map[string]string{
 	"cmd/p8/internal/peer":  "the person at the terminal: --server, or the address file of the own data folder",
 	"internal/auth":         "the operator: P8_AUTH_JWKS_URL",
+	"internal/edge":         "the operator: P8_TLS_ACME_URL",
 	"internal/embed/openai": "the operator: P8_EMBEDDING_BASE_URL, or the provider's own",
 	"internal/outbound":     "a client of A2A, for the webhook of a task: NewPublicClient. The operator: P8_REMINDER_WEBHOOK_URL",
 	"internal/signin":       "the person at the terminal, for a server; that server, for its identity provider; the provider, for its endpoints. All of them are https, or on this machine if the server is",
