@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/mail"
+	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/caarlos0/env/v11"
+	"golang.org/x/net/idna"
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/auth"
@@ -92,6 +95,26 @@ func (c *Config) check(fields []field) []error {
 			}
 		}
 	}
+	return append(problems, c.checkTLS()...)
+}
+
+// checkTLS returns an error for each setting of TLS that does not go with the others.
+func (c *Config) checkTLS() []error {
+	acme := len(c.ACMEDomains) > 0
+	var problems []error
+	for _, r := range []struct {
+		wrong bool
+		Error
+	}{
+		{acme && c.TLSCert != "", Error{Name: "P8_TLS_ACME_DOMAINS", Problem: "is set beside P8_TLS_CERT", Mend: "set one of the two"}},
+		{!acme && c.ACMEEmail != "", Error{Name: "P8_TLS_ACME_EMAIL", Problem: "is set without P8_TLS_ACME_DOMAINS", Mend: "set the domains, too"}},
+		{!acme && c.ACMEURL != "", Error{Name: "P8_TLS_ACME_URL", Problem: "is set without P8_TLS_ACME_DOMAINS", Mend: "set the domains, too"}},
+		{c.TLSClientCA != "" && !c.ServesTLS(), Error{Name: "P8_TLS_CLIENT_CA", Problem: "needs TLS, without which a connection has no certificate", Mend: "set P8_TLS_CERT and P8_TLS_KEY, or P8_TLS_ACME_DOMAINS"}},
+	} {
+		if r.wrong {
+			problems = append(problems, &r.Error)
+		}
+	}
 	return problems
 }
 
@@ -116,6 +139,10 @@ func (c *Config) requirements() []requirement {
 		{"P8_MAX_CONNECTIONS", within(c.MaxConnections, 0, 1_000_000), ""},
 		{"P8_TLS_CERT", (c.TLSCert == "" || isFile(c.TLSCert)) && (c.TLSCert != "" || c.TLSKey == ""), "is not a file"},
 		{"P8_TLS_KEY", c.TLSCert == "" || isFile(c.TLSKey), "is not a file, and P8_TLS_CERT needs it"},
+		{"P8_TLS_ACME_DOMAINS", !slices.ContainsFunc(c.ACMEDomains, isNoDomain), "has a name that no authority gives a certificate for"},
+		{"P8_TLS_ACME_EMAIL", c.ACMEEmail == "" || isAddress(c.ACMEEmail), ""},
+		{"P8_TLS_ACME_URL", c.ACMEURL == "" || !isUnsafe(c.ACMEURL), "is not safe"},
+		{"P8_TLS_CLIENT_CA", c.TLSClientCA == "" || isFile(c.TLSClientCA), "is not a file"},
 		{"P8_RUN_MEMORY", c.RunMemory == 0 || c.RunMemory >= 1<<20, "is less than 1MB"},
 		{"P8_RUN_TIMEOUT", c.RunTimeout > 0, ""},
 		{"P8_TOOL_TIMEOUT", c.ToolTimeout > 0, ""},
@@ -202,6 +229,18 @@ func isUnsafe(s string) bool {
 		return true
 	}
 	return u.Scheme != "https" && !(u.Scheme == "http" && outbound.IsLoopback(u.Hostname()))
+}
+
+// isNoDomain reports whether a name is not that of one public domain.
+func isNoDomain(s string) bool {
+	ascii, err := idna.Registration.ToASCII(strings.ToLower(s))
+	_, isAddress := netip.ParseAddr(s)
+	return err != nil || isAddress == nil || !strings.Contains(ascii, ".") || strings.HasSuffix(ascii, ".")
+}
+
+func isAddress(s string) bool {
+	at, err := mail.ParseAddress(s)
+	return err == nil && at.Address == s
 }
 
 func isFolder(path string) bool {

@@ -54,7 +54,7 @@ func parseDatabase(s string) (Database, bool) {
 
 // complete sets the defaults that depend on the machine, and trims the items of lists.
 func (c *Config) complete(goos string) error {
-	for _, list := range [][]string{c.FallbackModels, c.MCPAgents, c.AllowedHosts, c.AllowedOrigins, c.CORSOrigins, c.LoginScopes} {
+	for _, list := range [][]string{c.FallbackModels, c.MCPAgents, c.AllowedHosts, c.ACMEDomains, c.AllowedOrigins, c.CORSOrigins, c.LoginScopes} {
 		for i, s := range list {
 			list[i] = strings.TrimSpace(s)
 		}

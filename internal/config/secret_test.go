@@ -85,6 +85,40 @@ func TestGuessable(t *testing.T) {
 	}
 }
 
+// Settings of TLS that do not go together are refused, and names that no authority certifies.
+func TestTLSSettings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const domains = "P8_TLS_ACME_DOMAINS=agents.example.com"
+	for _, tt := range []struct {
+		environ []string
+		fails   string
+	}{
+		{[]string{domains + ", bücher.example.com", "P8_TLS_ACME_EMAIL=ops@example.com", "P8_TLS_ACME_URL=http://127.0.0.1:14000/dir", "P8_TLS_CLIENT_CA=" + file}, ""},
+		{[]string{domains, "P8_TLS_CERT=" + file, "P8_TLS_KEY=" + file}, "P8_TLS_ACME_DOMAINS is set beside P8_TLS_CERT: set one of the two"},
+		{[]string{"P8_TLS_ACME_EMAIL=ops@example.com"}, "P8_TLS_ACME_EMAIL is set without P8_TLS_ACME_DOMAINS"},
+		{[]string{"P8_TLS_ACME_URL=https://ca.example.com/dir"}, "P8_TLS_ACME_URL is set without P8_TLS_ACME_DOMAINS"},
+		{[]string{domains, "P8_TLS_ACME_EMAIL=ops"}, "P8_TLS_ACME_EMAIL"},
+		{[]string{domains, "P8_TLS_ACME_URL=http://ca.example.com/dir"}, "is not safe"},
+		{[]string{domains, "P8_TLS_CLIENT_CA=nowhere"}, "is not a file"},
+		{[]string{"P8_TLS_CLIENT_CA=" + file}, "P8_TLS_CLIENT_CA needs TLS"},
+		{[]string{"P8_TLS_ACME_DOMAINS=*.example.com"}, "no authority"},
+		{[]string{"P8_TLS_ACME_DOMAINS=localhost"}, "no authority"},
+		{[]string{"P8_TLS_ACME_DOMAINS=203.0.113.7"}, "no authority"},
+		{[]string{"P8_TLS_ACME_DOMAINS=https://agents.example.com"}, "no authority"},
+		{[]string{"P8_TLS_ACME_DOMAINS=agents.example.com:443"}, "no authority"},
+		{[]string{"P8_TLS_ACME_DOMAINS=agents.example.com,,b.example.com"}, "no authority"},
+		{[]string{"P8_TLS_ACME_DOMAINS=../agents.example.com"}, "no authority"},
+	} {
+		_, err := load(t, "", nil, tt.environ...)
+		if tt.fails == "" && err != nil || tt.fails != "" && (err == nil || !strings.Contains(err.Error(), tt.fails)) {
+			t.Errorf("%v: %v, want %q", tt.environ, err, tt.fails)
+		}
+	}
+}
+
 func TestWeaknesses(t *testing.T) {
 	const key, quota = "P8_API_KEY=q7Zr0Lw2Xv9Tn4Bc", "P8_QUOTA_USER=requests=60"
 	for _, tt := range []struct {
@@ -100,6 +134,7 @@ func TestWeaknesses(t *testing.T) {
 		{"every token is an admin's", []string{"P8_AUTH_DEFAULT_ROLE=admin"}, "P8_AUTH_DEFAULT_ROLE"},
 		{"a secret without audience", []string{"P8_AUTH_JWT_SECRET=9f86d081884c7d659a2feaa0c55ad015", quota, "P8_PUBLIC_URL=https://a.example"}, "P8_AUTH_AUDIENCE"},
 		{"a database over the network", []string{"P8_DATABASE_URL=postgres://db.example.com/p8", "P8_SECRET_KEY=q7Zr0Lw2Xv9Tn4Bc"}, "P8_DATABASE_URL"},
+		{"TLS by an authority", []string{key, quota, "P8_TLS_ACME_DOMAINS=agents.example.com"}, ""},
 		{"a database here", []string{"P8_DATABASE_URL=postgres://localhost/p8", "P8_SECRET_KEY=q7Zr0Lw2Xv9Tn4Bc"}, ""},
 		{"a database with TLS", []string{"P8_DATABASE_URL=postgres://db.example.com/p8?sslmode=verify-full"}, "P8_SECRET_KEY"},
 		{"any page", []string{"P8_CORS_ORIGINS=*"}, "P8_CORS_ORIGINS"},

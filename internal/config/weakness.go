@@ -41,8 +41,11 @@ func (c *Config) Weaknesses() []Weakness {
 
 // Authenticates reports whether p8 verifies who calls the server.
 func (c *Config) Authenticates() bool {
-	return c.AuthKeys || c.APIKey != "" || c.AuthSecret != "" || len(c.AuthKeySets) > 0
+	return c.AuthKeys || c.APIKey != "" || c.AuthSecret != "" || len(c.AuthKeySets) > 0 || c.TLSClientCA != ""
 }
+
+// ServesTLS reports whether the server itself serves TLS.
+func (c *Config) ServesTLS() bool { return c.TLSCert != "" || len(c.ACMEDomains) > 0 }
 
 // judged says whether the settings have a weakness.
 type judged struct {
@@ -56,10 +59,10 @@ func (c *Config) weak() []judged {
 	return []judged{
 		{c.AuthRole == "admin", Weakness{"P8_AUTH_DEFAULT_ROLE", "every token without a known role has the rights of an admin", "set it to reader or member, and name the admins in P8_AUTH_ROLES"}},
 		{c.AuthSecret != "" && c.AuthAudience == "", Weakness{"P8_AUTH_AUDIENCE", "a token that was signed with the same secret for another program counts here", "set it to the address of this server, and put it into the tokens"}},
-		{open && c.TLSCert == "" && !isWebSafe(c.PublicURL), Weakness{"P8_PUBLIC_URL", "tokens may travel without TLS", "set P8_TLS_CERT and P8_TLS_KEY, or put a proxy with TLS in front, and set this to the https address"}},
+		{open && !c.ServesTLS() && !isWebSafe(c.PublicURL), Weakness{"P8_PUBLIC_URL", "tokens may travel without TLS", "set P8_TLS_CERT and P8_TLS_KEY, or P8_TLS_ACME_DOMAINS, or put a proxy with TLS in front, and set this to the https address"}},
 		{db.Postgres != "" && !encrypted(db.Postgres), Weakness{"P8_DATABASE_URL", "the connection to the database is not encrypted, or not to a verified server", "add sslmode=verify-full"}},
 		{db.Postgres != "" && c.SecretKey == "", Weakness{"P8_SECRET_KEY", "secrets in the data are sealed with a key file that other servers of the same database do not have", "set it to the same random text on each server"}},
-		{c.TrustIdentity, Weakness{"P8_TRUST_IDENTITY_HEADERS", "whoever has P8_API_KEY may be any user of any tenant", "unset it unless a gateway verifies the users, and give the key to nobody else"}},
+		{c.TrustIdentity, Weakness{"P8_TRUST_IDENTITY_HEADERS", "whoever has P8_API_KEY may be any user of any tenant", "unset it unless a gateway verifies the users, and give the key to nobody else; a gateway with a client certificate (P8_TLS_CLIENT_CA) needs neither"}},
 		{slices.Contains(c.CORSOrigins, "*"), Weakness{"P8_CORS_ORIGINS", "the pages of every site may call the server", "name the origins"}},
 		{c.AuthAnonymous, Weakness{"P8_AUTH_ANONYMOUS", "anybody may make models work at your cost, and gets a new quota with each new secret", "unset it, or bound the requests of an address in the proxy"}},
 		{open && c.QuotaUser == "" && c.QuotaTenant == "", Weakness{"P8_QUOTA_USER", "a caller may use any number of tokens and dollars", "set it or P8_QUOTA_TENANT, such as requests=60,runs=4,usd=5"}},

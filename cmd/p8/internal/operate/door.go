@@ -2,14 +2,17 @@ package operate
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/internal/edge"
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 // newServer makes the HTTP server. Its listeners are a door's.
@@ -24,11 +27,17 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
+// certificates is the folder of the data folder with the certificates of an authority.
+const certificates = "certificates"
+
 // door is where clients come in.
 type door struct {
 	public net.Listener
-	// cert is nil without TLS.
-	cert *edge.Certificate
+	// tls is nil without TLS, authority without ACME.
+	tls       *tls.Config
+	authority *edge.Authority
+	// domain is the first name that the authority certifies; clients reach its port 443.
+	domain string
 	// local is where commands of this machine come in: with TLS another port of loopback, as
 	// the certificate is for the server's name; else public.
 	local net.Listener
@@ -36,11 +45,32 @@ type door struct {
 
 func newDoor(cfg *config.Config, public net.Listener, log *slog.Logger) (d door, err error) {
 	d = door{public: public, local: public}
-	if cfg.TLSCert == "" {
+	switch {
+	case cfg.TLSCert != "":
+		cert, err := edge.LoadCertificate(cfg.TLSCert, cfg.TLSKey, log)
+		if err != nil {
+			return d, &config.Error{Name: "P8_TLS_CERT", Problem: "cannot be used", Mend: "give a PEM file with the chain, and its key in P8_TLS_KEY (" + err.Error() + ")"}
+		}
+		d.tls = cert.Config()
+	case len(cfg.ACMEDomains) > 0 && cfg.DataDir == "":
+		return d, &config.Error{Name: "P8_TLS_ACME_DOMAINS", Problem: "needs a folder for the certificates", Mend: "set P8_DATA_DIR"}
+	case len(cfg.ACMEDomains) > 0:
+		d.authority, err = edge.NewAuthority(edge.ACMEOptions{
+			Domains: cfg.ACMEDomains, Email: cfg.ACMEEmail, Directory: cfg.ACMEURL,
+			Folder: filepath.Join(cfg.DataDir, certificates), HTTP: outbound.NewClient(), Logger: log,
+		})
+		if err != nil {
+			return d, &config.Error{Name: "P8_TLS_ACME_DOMAINS", Problem: "cannot be used", Mend: "give names of domains, and a data folder that can be written (" + err.Error() + ")"}
+		}
+		d.tls, d.domain = d.authority.Config(), cfg.ACMEDomains[0]
+	default:
 		return d, nil
 	}
-	if d.cert, err = edge.LoadCertificate(cfg.TLSCert, cfg.TLSKey, log); err != nil {
-		return d, &config.Error{Name: "P8_TLS_CERT", Problem: "cannot be used", Mend: "give a PEM file with the chain, and its key in P8_TLS_KEY (" + err.Error() + ")"}
+	if cfg.TLSClientCA != "" {
+		if d.tls.ClientCAs, err = edge.LoadCA(cfg.TLSClientCA); err != nil {
+			return d, &config.Error{Name: "P8_TLS_CLIENT_CA", Problem: "cannot be used", Mend: "give a PEM file with the certificate of the authority (" + err.Error() + ")"}
+		}
+		d.tls.ClientAuth = tls.VerifyClientCertIfGiven
 	}
 	d.local, err = new(net.ListenConfig).Listen(context.Background(), "tcp4", "127.0.0.1:0")
 	return d, err
@@ -49,12 +79,16 @@ func newDoor(cfg *config.Config, public net.Listener, log *slog.Logger) (d door,
 // serve serves until the server is shut down, and returns the address.
 func (d door) serve(server *http.Server, most int, failed chan<- error) (base string) {
 	public := edge.Bound(d.public, most)
-	if d.cert == nil {
+	if d.tls == nil {
 		go func() { failed <- server.Serve(public) }()
 		return address(d.public)
 	}
-	server.TLSConfig = d.cert.Config()
+	server.TLSConfig = d.tls
 	go func() { failed <- server.ServeTLS(public, "", "") }()
 	go func() { failed <- server.Serve(edge.Bound(d.local, most)) }()
+	if d.authority != nil {
+		go d.authority.Obtain()
+		return "https://" + d.domain
+	}
 	return "https" + strings.TrimPrefix(address(d.public), "http")
 }

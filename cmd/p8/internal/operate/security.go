@@ -53,6 +53,7 @@ func exposed(cfg *config.Config) []postgres.Finding {
 		{cfg.MCPConfig, "the commands of MCP servers", write},
 		{cfg.SchemaDir, "the prompts and tools of agents", write},
 		{cfg.ModelsFile, "the models", write},
+		{cfg.TLSClientCA, "which gateways are trusted", write},
 	}
 	if path := cfg.Database().Path; path != "" {
 		files = append(files, struct {

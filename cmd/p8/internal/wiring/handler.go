@@ -3,6 +3,7 @@ package wiring
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
@@ -20,7 +21,7 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 	o := api.Options{
 		Chat: p.Chat, Catalog: p.Catalog, Auth: callers, PublicURL: cfg.PublicURL,
 		Models:  func(context.Context) []string { return []string{p.Choice.Model} },
-		Hosts:   cfg.AllowedHosts,
+		Hosts:   slices.Concat(cfg.AllowedHosts, cfg.ACMEDomains),
 		Origins: cfg.AllowedOrigins,
 		CORS:    cfg.CORSOrigins,
 		Tools:   p.box.Names,
@@ -96,6 +97,6 @@ func Callers(cfg *config.Config, s *store.Store, log *slog.Logger) (*auth.Authen
 		Keys: keys, Secret: cfg.AuthSecret, KeySets: cfg.AuthKeySets, Algorithms: cfg.AuthAlgorithms,
 		Issuer: cfg.AuthIssuer, Audience: cfg.AuthAudience, Leeway: cfg.AuthSkew, Claims: claims,
 		ClientID: cfg.LoginClientID, Scopes: cfg.LoginScopes,
-		Key: cfg.APIKey, TrustHeaders: cfg.TrustIdentity, Visitors: cfg.AuthAnonymous, Open: true, Logger: log,
+		Key: cfg.APIKey, TrustHeaders: cfg.TrustIdentity, Gateways: cfg.TLSClientCA != "", Visitors: cfg.AuthAnonymous, Open: true, Logger: log,
 	})
 }
