@@ -13,6 +13,7 @@ import (
 type Certificate struct {
 	cert, key string
 	log       *slog.Logger
+	now       func() time.Time
 
 	mu      sync.Mutex
 	current *tls.Certificate
@@ -25,7 +26,7 @@ const lookEvery = time.Second
 
 // LoadCertificate reads a certificate and its key, both PEM.
 func LoadCertificate(cert, key string, log *slog.Logger) (*Certificate, error) {
-	c := &Certificate{cert: cert, key: key, log: log}
+	c := &Certificate{cert: cert, key: key, log: log, now: time.Now}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -45,11 +46,12 @@ func (c *Certificate) Config() *tls.Config {
 func (c *Certificate) get() *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Since(c.looked) < lookEvery {
+	now := c.now()
+	if now.Sub(c.looked) < lookEvery {
 		return c.current
 	}
-	c.looked = time.Now()
-	if now := c.times(); now != c.changed {
+	c.looked = now
+	if c.times() != c.changed {
 		if err := c.read(); err != nil {
 			c.log.Warn("the new certificate cannot be used; the one before stays", "error", err)
 		} else {
