@@ -69,12 +69,12 @@ func (e *elsewhere) Decide(ctx context.Context, id string, d store.Decision) (st
 	return r, err
 }
 
-func (e *elsewhere) ClaimRun(ctx context.Context, id, process string) (store.Run, error) {
+func (e *elsewhere) ClaimRun(ctx context.Context, id, process string, allowed store.RunsAllowed) (store.Run, error) {
 	if claim := e.claim; claim != nil {
 		e.claim = nil
 		return claim(process)
 	}
-	return e.Store.ClaimRun(ctx, id, process)
+	return e.Store.ClaimRun(ctx, id, process, allowed)
 }
 
 // TestResultsForAnInterruptedRun: the results reach the run, although it was interrupted
@@ -85,7 +85,7 @@ func TestResultsForAnInterruptedRun(t *testing.T) {
 		s, model, ctx, first, asked := asksBoth(t, kept)
 		synctest.Wait()
 		kept.decided = func() {
-			if _, err := kept.Store.ClaimRun(ctx, first.RunID, "other"); err != nil {
+			if _, err := kept.Store.ClaimRun(ctx, first.RunID, "other", store.RunsAllowed{}); err != nil {
 				t.Error(err)
 			}
 			if _, err := kept.WriteRun(ctx, store.RunWrite{RunID: first.RunID, Process: "other", Status: store.RunInterrupted}); err != nil {
@@ -125,7 +125,7 @@ func TestAnAnswerToARunThatResumesItself(t *testing.T) {
 				if !over {
 					kept.claim = func(process string) (store.Run, error) {
 						time.Sleep(time.Second) // the request comes meanwhile
-						return kept.Store.ClaimRun(ctx, first.RunID, process)
+						return kept.Store.ClaimRun(ctx, first.RunID, process, store.RunsAllowed{})
 					}
 				}
 				go func() {

@@ -61,3 +61,40 @@ func TestQuotaEndsARun(t *testing.T) {
 		t.Errorf("a refused turn is stored: %v", err)
 	}
 }
+
+// A run that waits for a client's tool takes a place when the results come. Without one it waits
+// on, and the same results are good later.
+func TestQuotaOfRunsThatGoOn(t *testing.T) {
+	kept := newStore(t)
+	full := errors.New("as many runs as allowed")
+	s := newService(t, scripted.New(scripted.Call("ring", `{}`), scripted.Text("It rang.")), chat.Options{Store: kept, Admit: func(context.Context, bool) (chat.Account, error) {
+		return chat.Account{Allowed: store.RunsAllowed{User: 1}, Refused: func(*store.TooManyRunsError) error { return full }}, nil
+	}}, helper)
+	ctx := as(t.Context(), "alice", "s1")
+	first, err := s.Start(ctx, chat.Request{Input: "Ring", ClientTools: []llm.ToolSpec{ring}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drain(t, first)
+	other := store.Run{ID: "00000000-0000-4000-8000-000000000001", Process: "p"}
+	if err := kept.BeginRun(ctx, store.RunStart{Run: other, Session: store.Session{ID: "s2"}, Messages: []*store.Message{{Type: store.MessageUser, Content: &other.Process}}}); err != nil {
+		t.Fatal(err)
+	}
+	results := chat.Request{ClientTools: []llm.ToolSpec{ring}, Results: []chat.ToolResult{{ToolCallID: "call_1", Content: "ding"}}}
+	if _, err := s.Start(ctx, results); !errors.Is(err, full) {
+		t.Fatalf("without a place: %v", err)
+	}
+	if r, err := kept.Run(ctx, first.RunID); err != nil || r.Status != store.RunWaiting || s.Running() != 0 {
+		t.Fatalf("%s %v, %d running", r.Status, err, s.Running())
+	}
+	if _, err := kept.WriteRun(ctx, store.RunWrite{RunID: other.ID, Process: "p", Status: store.RunCompleted}); err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.Start(ctx, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := second.Wait(t.Context()); err != nil || res.Text != "It rang." {
+		t.Errorf("%+v %v", res, err)
+	}
+}

@@ -301,7 +301,7 @@ func TestRunsOnTheirLastAttempt(t *testing.T) {
 		}
 		kill(t, db, dying)
 		for range 2 * (i % 2) { // two of them have been tried twice more
-			claimed, err := db.ClaimRun(own, started.RunID, "x")
+			claimed, err := db.ClaimRun(own, started.RunID, "x", store.RunsAllowed{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,8 +48,8 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 		from.journal.Give(x.ToolCallID, tool.Result{Content: x.Content, Failed: x.Failed})
 	}
 	claim := sessions.Claim{RunID: r.ID, IdempotencyKey: r.Key}
-	running, err := s.runs.launch(ctx, caller, claim, true, func(ctx context.Context, _ store.RunsAllowed) (prepared, *resumed, error) {
-		p, err := s.takeUp(ctx, caller, from, m)
+	running, err := s.runs.launch(ctx, caller, claim, true, func(ctx context.Context, allowed store.RunsAllowed) (prepared, *resumed, error) {
+		p, err := s.takeUp(ctx, caller, from, m, allowed)
 		return p, from, err
 	})
 	if err != nil {
@@ -59,10 +59,14 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 }
 
 // takeUp claims the run and restores its second stage. If the run cannot be resumed, it is
-// released unchanged. m is the user's message to the run, with the text "" for no message.
-func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *resumed, m message) (prepared, error) {
+// released unchanged. A run that waited needs a place among the allowed ones; an interrupted one
+// had its place when its process died. m is the user's message to the run, with the text "" for no message.
+func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *resumed, m message, allowed store.RunsAllowed) (prepared, error) {
 	was := from.run
-	claimed, err := s.stages.ends.Claim(ctx, &was)
+	if was.Status == store.RunInterrupted {
+		allowed = store.RunsAllowed{}
+	}
+	claimed, err := s.stages.ends.Claim(ctx, &was, allowed)
 	if errors.Is(err, store.ErrRunTaken) {
 		return prepared{}, ErrNotResumable
 	}

@@ -72,7 +72,7 @@ type Runs interface {
 	RunByKey(ctx context.Context, key string) (store.Run, error)
 	Runs(ctx context.Context, f store.RunFilter) (page []store.Run, next string, err error)
 	RunJournal(ctx context.Context, id string) ([]store.JournalEntry, error)
-	ClaimRun(ctx context.Context, id, process string) (store.Run, error)
+	ClaimRun(ctx context.Context, id, process string, allowed store.RunsAllowed) (store.Run, error)
 	StopRun(ctx context.Context, id string) (store.Run, error)
 	DeleteRun(ctx context.Context, id string) error
 	Request(ctx context.Context, id string) (store.RunRequest, error)

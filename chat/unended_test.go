@@ -47,8 +47,8 @@ func (o *outage) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 	return o.Store.WriteRun(ctx, w)
 }
 
-func (o *outage) ClaimRun(ctx context.Context, id, process string) (store.Run, error) {
-	r, err := o.Store.ClaimRun(ctx, id, process)
+func (o *outage) ClaimRun(ctx context.Context, id, process string, allowed store.RunsAllowed) (store.Run, error) {
+	r, err := o.Store.ClaimRun(ctx, id, process, allowed)
 	if o.claims && err == nil {
 		return store.Run{}, errOutage
 	}

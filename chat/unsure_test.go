@@ -63,9 +63,9 @@ func (u *unsure) BeginRun(ctx context.Context, r store.RunStart) error {
 	return u.ask("begin", func() error { return u.Store.BeginRun(ctx, r) })
 }
 
-func (u *unsure) ClaimRun(ctx context.Context, id, owner string) (r store.Run, err error) {
+func (u *unsure) ClaimRun(ctx context.Context, id, owner string, allowed store.RunsAllowed) (r store.Run, err error) {
 	return r, u.ask("claim", func() error {
-		r, err = u.Store.ClaimRun(ctx, id, owner)
+		r, err = u.Store.ClaimRun(ctx, id, owner, allowed)
 		return err
 	})
 }

@@ -92,6 +92,15 @@ const VisitorPrefix = "visitor-"
 // Visitor reports whether the caller has no token, but a secret of the server's own.
 func (id Identity) Visitor() bool { return strings.HasPrefix(id.UserID, VisitorPrefix) }
 
+// Payer returns the user whose quotas count for the caller. It is "" for all visitors together,
+// because anybody can be any number of them.
+func (id Identity) Payer() string {
+	if id.Visitor() {
+		return ""
+	}
+	return id.UserID
+}
+
 // Anonymous reports whether there is no user.
 func (id Identity) Anonymous() bool { return id.UserID == "" }
 

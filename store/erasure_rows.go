@@ -146,8 +146,6 @@ func (w *eraser) sweep(ctx context.Context) (deleted int64, err error) {
 		`DELETE FROM kv_edges_waiting WHERE tenant_id = $1 AND owner = $2`,
 		`DELETE FROM kv_store WHERE tenant_id = $1 AND owner = $2`,
 		`DELETE FROM leases WHERE tenant_id = $1 AND user_id = $2`,
-		`DELETE FROM quotas WHERE tenant_id = $1 AND kind = 'user' AND subject = $2`,
-		`DELETE FROM quota_usage WHERE tenant_id = $1 AND kind = 'user' AND subject = $2`,
 		`UPDATE schema_timemachine SET user_id = NULL WHERE tenant_id = $1 AND user_id = $2`,
 		`UPDATE api_keys SET created_by = NULL WHERE tenant_id = $1 AND created_by = $2`,
 		`UPDATE accounts SET created_by = NULL WHERE tenant_id = $1 AND created_by = $2`,

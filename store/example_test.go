@@ -173,7 +173,7 @@ func ExampleStore_ClaimRun() {
 		if _, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "first process", Status: store.RunWaiting}); err != nil {
 			return err
 		}
-		r, err := s.ClaimRun(ctx, id, "second process")
+		r, err := s.ClaimRun(ctx, id, "second process", store.RunsAllowed{})
 		fmt.Println(r.Status, "in the", r.Process)
 		_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "first process"})
 		fmt.Println("the first process:", err)

@@ -47,6 +47,14 @@ func (by caller) person() identity.Identity {
 	return id
 }
 
+// payer returns the user whose quotas count: who speaks in a session of another user pays.
+func (by caller) payer() string {
+	if by.author == anonymousOwner {
+		return ""
+	}
+	return by.person().Payer()
+}
+
 // ofRun is in for a run.
 func (by caller) ofRun(ctx context.Context, c Conn, id string) (caller, error) {
 	if !by.guest() {

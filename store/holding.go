@@ -88,7 +88,7 @@ func others() []Holding {
 		{Table: "embeddings", Why: index}, {Table: "embedding_queue", Why: index},
 		{Table: "kv_store", Why: index}, {Table: "kv_edges", Why: index}, {Table: "kv_edges_waiting", Why: index},
 		{Table: "keywords", Why: index}, {Table: "keyword_rows", Why: index}, {Table: "keyword_scopes", Why: index},
-		{Table: "quotas", Why: "limits that the operator set, deleted"}, {Table: "quota_usage", Why: "counts; deleted"},
+		{Table: "quotas", Why: "limits that the operator set; kept, because users may not lift them"}, {Table: "quota_usage", Why: "counts of a minute and a day; removed after the day"},
 		{Table: "leases", Why: "which process works for the user; deleted"},
 		{Table: "erasures", Why: "that the user's data are deleted; removed a week after the end"},
 		{Table: "audit_log", Why: "who did what; kept for P8_AUDIT_KEEP, also of users who are deleted"},

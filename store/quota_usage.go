@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -57,7 +56,7 @@ func standing(ctx context.Context, c Conn, by caller) (list []QuotaStanding, err
 		}
 		list = append(list, x)
 		return nil
-	}, by.TenantID, by.UserID, by.KeyID)
+	}, by.TenantID, by.payer(), by.KeyID)
 	return list, err
 }
 
@@ -66,7 +65,7 @@ func standing(ctx context.Context, c Conn, by caller) (list []QuotaStanding, err
 func (q Quotas) Count(ctx context.Context, minute int64, tenant, user, key int64) (list []QuotaStanding, err error) {
 	// Readers make requests, too: it is not the caller who writes this.
 	err = q.store.run(ctx, "count requests", q.store.engine.Write, func(c Conn, by caller) error {
-		for _, u := range []spending{{kind: QuotaTenant, requests: tenant}, {QuotaUser, by.UserID, user}, {QuotaKey, by.KeyID, key}} {
+		for _, u := range []spending{{kind: QuotaTenant, requests: tenant}, {QuotaUser, by.payer(), user}, {QuotaKey, by.KeyID, key}} {
 			if u.requests == 0 {
 				continue
 			}
@@ -103,8 +102,7 @@ func (s *Store) spend(ctx context.Context, c Conn, by caller, tokens int, usd fl
 	if !s.metered.Load() || tokens == 0 && usd == 0 {
 		return nil
 	}
-	// Who speaks in a session of another user pays.
-	sql, args := spendSQL, append(make([]any, 0, 6), by.TenantID, cmp.Or(by.author, by.UserID), QuotaDay(now), tokens, usd)
+	sql, args := spendSQL, append(make([]any, 0, 6), by.TenantID, by.payer(), QuotaDay(now), tokens, usd)
 	if by.KeyID != "" && by.KeyID != identity.DeploymentKey {
 		sql, args = spendKeySQL, append(args, by.KeyID)
 	}
@@ -122,51 +120,14 @@ const (
 	spendKeySQL = spendInto + spendBoth + `, ($1, 'key', $6, $3, $4, $5)` + spendSum
 )
 
-// RunsAllowed is how many runs may be under way when one more begins, itself included; 0 is any
-// number.
-type RunsAllowed struct{ Tenant, User int }
-
-// TooManyRunsError means that a tenant or a user has as many runs as RunsAllowed says.
-type TooManyRunsError struct {
-	// Kind is tenant or user.
-	Kind string
-}
-
-// Error names the kind.
-func (e *TooManyRunsError) Error() string {
-	return "the " + e.Kind + " has as many runs under way as it may have"
-}
-
-// countRuns fails if too many runs are under way. The writers of one tenant wait for each other,
-// so that two of them cannot both take the last place.
-func (w *writer) countRuns(ctx context.Context, most RunsAllowed) error {
-	if most == (RunsAllowed{}) {
-		return nil
-	}
-	if err := w.c.Later(ctx, Statement{
-		SQL: `INSERT INTO quota_usage (tenant_id, kind, subject) VALUES ($1, 'tenant', '')
-			ON CONFLICT (tenant_id, kind, subject) DO UPDATE SET requests = quota_usage.requests`, Args: []any{w.by.TenantID},
-	}); err != nil {
+// PruneQuotaUsage deletes counts of minutes and days before a time. Each call deletes some
+// thousand; it returns how many.
+func (m Maintenance) PruneQuotaUsage(ctx context.Context, before time.Time) (n int64, err error) {
+	err = m.write(ctx, "prune quotas", func(c Conn) error {
+		const old = `day_at < $1 AND minute_at < $2`
+		n, err = c.Exec(ctx, `DELETE FROM quota_usage WHERE `+old+` AND (tenant_id, kind, subject) IN
+			(SELECT tenant_id, kind, subject FROM quota_usage WHERE `+old+` LIMIT $3)`, QuotaDay(before), QuotaMinute(before), pruneAccess)
 		return err
-	}
-	const running = `(SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND status = 'running' AND rested_at IS NULL`
-	for _, s := range []struct {
-		kind, where string
-		most        int
-		args        []any
-	}{
-		{QuotaTenant, `) <= $2`, most.Tenant, nil},
-		{QuotaUser, ` AND COALESCE(user_id, '') = $3) <= $2`, most.User, []any{w.by.UserID}},
-	} {
-		if s.most == 0 {
-			continue
-		}
-		if err := w.c.Later(ctx, Statement{
-			SQL: `SELECT 1 WHERE ` + running + s.where, Args: append([]any{w.by.TenantID, s.most}, s.args...),
-			Missing: func() error { return &TooManyRunsError{s.kind} },
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
+	return n, err
 }

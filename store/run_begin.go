@@ -19,7 +19,7 @@ func (s *Store) BeginRun(ctx context.Context, r RunStart) error {
 		if err := w.insertRun(ctx, &r.Run); err != nil {
 			return err
 		}
-		if err := w.countRuns(ctx, r.Allowed); err != nil {
+		if err := countRuns(ctx, w.c, w.by.TenantID, r.Run.ID, r.Allowed); err != nil {
 			return err
 		}
 		if r.After != nil {

@@ -3,8 +3,9 @@ package store
 import "context"
 
 // ClaimRun gives a run that is waiting or interrupted to a process, and returns the run
-// with its Request. In any other state it returns ErrRunTaken.
-func (s *Store) ClaimRun(ctx context.Context, id, process string) (r Run, err error) {
+// with its Request. In any other state it returns ErrRunTaken. If more runs than allowed would
+// be under way, it changes nothing and returns a [*TooManyRunsError].
+func (s *Store) ClaimRun(ctx context.Context, id, process string, allowed RunsAllowed) (r Run, err error) {
 	if err := checkProcess(process); err != nil {
 		return Run{}, missingFirst(ctx, err)
 	}
@@ -25,6 +26,9 @@ func (s *Store) ClaimRun(ctx context.Context, id, process string) (r Run, err er
 			return err
 		}
 		if err := changeHooks(ctx, c, by.TenantID, storable(id), now); err != nil {
+			return err
+		}
+		if err := countRuns(ctx, c, by.TenantID, storable(id), allowed); err != nil {
 			return err
 		}
 		return c.Later(ctx, Statement{

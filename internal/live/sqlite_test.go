@@ -56,7 +56,7 @@ func TestARunInADatabase(t *testing.T) {
 	if n := len(take(t, live.Follow(ctx, db, runID, live.FollowOptions{}), math.MaxInt)); n != 2002 {
 		t.Errorf("an interrupted run has %d events", n)
 	}
-	r, err := db.ClaimRun(ctx, runID, "other")
+	r, err := db.ClaimRun(ctx, runID, "other", store.RunsAllowed{})
 	if err != nil || r.LastSeq != 2002 {
 		t.Fatalf("%+v, %v", r, err)
 	}

@@ -24,7 +24,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store"
 )
 
@@ -60,11 +59,13 @@ type Keeper struct {
 	accounts map[subject]*account
 }
 
-// The pauses between reads of the store, and the bound of subjects in memory.
+// The pauses between reads of the store, the bound of subjects in memory, and how many of them
+// are looked at to make room for one more.
 const (
 	lookEvery   = 10 * time.Second
 	fresh       = 2 * time.Second
 	maxAccounts = 50_000
+	forgotten   = 8
 )
 
 // New makes a Keeper.
@@ -227,91 +228,4 @@ func (k *Keeper) Begin(ctx context.Context, again bool) (*Lease, error) {
 		}
 	}
 	return &Lease{keeper: k, own: own}, nil
-}
-
-// of returns the accounts of the caller, with what the store has of them.
-func (k *Keeper) of(ctx context.Context) (own accounts, err error) {
-	id, err := identity.From(ctx)
-	if err != nil {
-		return own, err
-	}
-	now := k.o.Now()
-	k.mu.Lock()
-	k.bound(now)
-	read := false
-	for i, s := range [...]subject{{id.TenantID, store.QuotaTenant, ""}, {id.TenantID, store.QuotaUser, id.UserID}, {id.TenantID, store.QuotaKey, id.KeyID}} {
-		if kinds[i] == store.QuotaKey && (s.id == "" || s.id == identity.DeploymentKey) { // which a gateway sends for all users
-			continue
-		}
-		a := k.accounts[s]
-		if a == nil {
-			a = &account{kind: s.kind, limits: k.defaults(i)}
-			k.accounts[s] = a
-		}
-		if now.Sub(a.read) >= fresh || now.Before(a.read) {
-			a.read, read = now, true
-		}
-		own[i] = a
-	}
-	k.mu.Unlock()
-	if !read || k.o.Store == nil {
-		return own, nil
-	}
-	list, err := k.o.Store.Standing(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return own, ctx.Err()
-		}
-		k.o.Logger.WarnContext(ctx, "the quotas of a caller cannot be read; those known count", "error", err)
-		return own, nil
-	}
-	k.apply(own, list, now)
-	return own, nil
-}
-
-func (k *Keeper) defaults(i int) Limits { return [...]Limits{k.o.Tenant, k.o.User, k.o.Key}[i] }
-
-// apply takes in what the store has.
-func (k *Keeper) apply(own accounts, list []store.QuotaStanding, now time.Time) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	own.turn(now)
-	for i, a := range own {
-		if a == nil {
-			continue
-		}
-		a.limits = k.defaults(i)
-		for _, x := range list {
-			if x.Kind == a.kind {
-				k.take(a, x, k.defaults(i))
-			}
-		}
-	}
-}
-
-func (k *Keeper) take(a *account, x store.QuotaStanding, base Limits) {
-	limits, err := Parse(x.Limits, base)
-	if err != nil {
-		k.o.Logger.Warn("a stored quota cannot be read; the settings count", "kind", x.Kind, "id", x.ID, "error", err)
-	}
-	a.limits = limits
-	if x.Minute == a.minute {
-		a.requests = max(a.requests, x.Requests)
-	}
-	if x.Day == a.day {
-		// What was spent here and is not in the store yet is counted beside it.
-		a.tokens, a.usd = x.Tokens, x.CostUSD
-	}
-}
-
-// bound forgets subjects that have not asked for minutes; the store has what they have used.
-func (k *Keeper) bound(now time.Time) {
-	if len(k.accounts) < maxAccounts {
-		return
-	}
-	for s, a := range k.accounts {
-		if a.runs == 0 && now.Sub(a.read) > 2*time.Minute {
-			delete(k.accounts, s)
-		}
-	}
 }

@@ -75,7 +75,7 @@ func TestRoundTrips(t *testing.T) {
 			run, seq = runID(), 0
 			must(s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: run, Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{userMessage("s", "x")}}))
 			write(store.RunWrite{Status: store.RunWaiting, Reason: "paused"})
-			_, err := s.ClaimRun(ctx, run, "q")
+			_, err := s.ClaimRun(ctx, run, "q", store.RunsAllowed{})
 			must(err)
 		}},
 		{"the session", 1, func() {

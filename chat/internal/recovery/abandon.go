@@ -45,7 +45,7 @@ func (s *Ends) close(ctx context.Context, r *store.Run, how ending) error {
 	if err != nil {
 		return err
 	}
-	claimed, err := s.Claim(ctx, r)
+	claimed, err := s.Claim(ctx, r, store.RunsAllowed{})
 	if err != nil {
 		return err
 	}

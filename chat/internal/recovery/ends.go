@@ -19,7 +19,7 @@ import (
 type Store interface {
 	live.Store
 	record.Lookup
-	ClaimRun(ctx context.Context, id, process string) (store.Run, error)
+	ClaimRun(ctx context.Context, id, process string, allowed store.RunsAllowed) (store.Run, error)
 	RunJournal(ctx context.Context, id string) ([]store.JournalEntry, error)
 }
 
@@ -126,16 +126,17 @@ func (s *Ends) forget(runID string) {
 	}
 }
 
-// Claim claims a resting run for this process; was is the run as it was read. If the
-// store's reply is lost, the run may be claimed although Claim fails: then Claim releases
+// Claim claims a resting run for this process, if no more runs than allowed are under way then;
+// was is the run as it was read. If the store's reply is lost, the run may be claimed although Claim fails: then Claim releases
 // it.
-func (s *Ends) Claim(ctx context.Context, was *store.Run) (store.Run, error) {
+func (s *Ends) Claim(ctx context.Context, was *store.Run, allowed store.RunsAllowed) (store.Run, error) {
 	caller, err := identity.From(ctx)
 	if err != nil {
 		return store.Run{}, err
 	}
 	defer s.alone(was.ID)()
-	r, err := s.o.Store.ClaimRun(ctx, was.ID, s.o.Process)
+	r, err := s.o.Store.ClaimRun(ctx, was.ID, s.o.Process, allowed)
+	many := (*store.TooManyRunsError)(nil)
 	switch {
 	case err == nil:
 		// The run rested, so the store already has the end that may be kept here. Writing
@@ -143,7 +144,7 @@ func (s *Ends) Claim(ctx context.Context, was *store.Run) (store.Run, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.forget(was.ID)
-	case !errors.Is(err, store.ErrRunTaken) && !errors.Is(err, store.ErrNotFound):
+	case !errors.Is(err, store.ErrRunTaken) && !errors.Is(err, store.ErrNotFound) && !errors.As(err, &many):
 		back := store.RunWrite{RunID: was.ID, Status: was.Status, Reason: was.Reason}
 		err = errors.Join(err, s.write(ctx, End{Caller: caller, Write: back}))
 	}

@@ -176,6 +176,10 @@ func erasure(t *testing.T, e store.Engine) {
 	must(t, s.Resources().Put(ctx, &store.Resource{Name: zebra + " late", Content: zebra}))
 	get[[]store.Match](t)(s.Fuzzy(ctx, zebra, 0.1, 0))
 
+	must(t, s.Quotas().Set(as("t", ""), store.Quota{Kind: store.QuotaUser, ID: zebra, Limits: "tokens=1"}))
+	s.Meter()
+	must(t, s.Quotas().Spend(ctx, 5, 0))
+
 	held, rows := map[string]string{}, map[string]int{}
 	for _, h := range store.Holdings() {
 		held[h.Table] = h.Why
@@ -218,7 +222,7 @@ func erasure(t *testing.T, e store.Engine) {
 	both.Wait()
 	must(t, s.Erasures().Finish(ctx))
 	for table, columns := range schema {
-		if n := count(t, e, table, columns, zebra); n > 0 && table != "erasures" && table != "audit_log" {
+		if n := count(t, e, table, columns, zebra); n > 0 && !slices.Contains([]string{"erasures", "audit_log", "quotas", "quota_usage"}, table) {
 			t.Errorf("%s still holds %d rows of the user", table, n)
 		}
 		if n := count(t, e, table, columns, "horse"); n != before[table] && table != "audit_log" {
@@ -235,6 +239,9 @@ func erasure(t *testing.T, e store.Engine) {
 	}
 	wantEqual(t, "listed", len(get[[]store.Erasure](t)(s.Maintenance().Erasures(t.Context(), done.FinishedAt))), 1)
 
+	wantEqual(t, "the quota, which the user may not lift", slices.ContainsFunc(get[[]store.QuotaStanding](t)(s.Quotas().Standing(ctx)), func(x store.QuotaStanding) bool {
+		return x.Kind == store.QuotaUser && x.Limits == "tokens=1" && x.Tokens == 5
+	}), true)
 	wantEqual(t, "sessions", len(get2[store.Session](t)(s.Sessions(ctx, store.SessionFilter{}))), 0)
 	wantEqual(t, "FUZZY", len(get[[]store.Match](t)(s.Fuzzy(ctx, zebra, 0.1, 0))), 0)
 	wantEqual(t, "the shared agent", get[store.Schema](t)(s.Schema(ctx, "shared agent")).Content, "for all")
@@ -266,7 +273,7 @@ func erasureRefuses(t *testing.T, e store.Engine) {
 		"a moment":   func() error { return s.Moments().Put(ctx, &store.Moment{Name: "late"}) },
 		"a shared":   func() error { return s.Resources().Put(ctx, resource("late", "x", true)) },
 		"a profile":  func() error { return s.Users().Put(ctx, &store.User{Name: "late"}) },
-		"a claim":    func() error { _, err := s.ClaimRun(ctx, waits, "q"); return err },
+		"a claim":    func() error { _, err := s.ClaimRun(ctx, waits, "q", store.RunsAllowed{}); return err },
 		"a document": func() error { return s.PutSchema(ctx, &store.Schema{Name: "late"}) },
 		"a lease":    func() error { _, err := s.Leases().Take(ctx, "x", "x", time.Hour); return err },
 		"a hook": func() error {

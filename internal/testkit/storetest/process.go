@@ -51,7 +51,7 @@ func processes(t *testing.T, open Open) {
 	if len(list) != 1 || list[0].RunID != plain || list[0].TenantID != "t" || list[0].UserID != "u" || list[0].Attempts != 1 || list[0].RestedAt.IsZero() {
 		t.Errorf("interrupted: %+v", list)
 	}
-	wantEqual(t, "claimed", get[store.Run](t)(s.ClaimRun(u, plain, "p")).Attempts, 1)
+	wantEqual(t, "claimed", get[store.Run](t)(s.ClaimRun(u, plain, "p", store.RunsAllowed{})).Attempts, 1)
 	write(t, s, u, store.RunWrite{RunID: plain, Status: store.RunInterrupted, Attempted: true})
 	wantEqual(t, "could not be resumed", state(plain), "interrupted  attempts 2 restarts 2")
 	get[store.RunRequest](t)(s.Decide(u, question, store.Decision{Status: store.RequestAccepted}))

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -158,4 +159,107 @@ func quotaRuns(t *testing.T, open Open) {
 	must(t, err)
 	_, err = begin("", store.RunsAllowed{User: 1})
 	must(t, err)
+}
+
+// quotaClaims: a run that waited takes a place when it goes on. One that finds none waits on.
+func quotaClaims(t *testing.T, open Open) {
+	s := open(t)
+	ctx, one := as("one", "alice"), store.RunsAllowed{User: 1}
+	var waiting []string
+	for _, id := range []string{"a", "b", "c"} {
+		run := start(t, s, ctx, id, userMessage("x"))
+		write(t, s, ctx, store.RunWrite{RunID: run, Process: "p", Status: store.RunWaiting})
+		waiting = append(waiting, run)
+	}
+	var wait sync.WaitGroup
+	claimed := make(chan string, len(waiting))
+	for _, run := range waiting {
+		wait.Go(func() {
+			_, err := s.ClaimRun(ctx, run, "p", one)
+			var many *store.TooManyRunsError
+			switch {
+			case err == nil:
+				claimed <- run
+			case !errors.As(err, &many) || many.Kind != store.QuotaUser:
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	wantEqual(t, "claimed", len(claimed), 1)
+	first := <-claimed
+	for _, run := range waiting {
+		want := map[bool]string{true: store.RunRunning, false: store.RunWaiting}[run == first]
+		wantEqual(t, "status", get[store.Run](t)(s.Run(ctx, run)).Status, want)
+	}
+	_, err := s.ClaimRun(as("one", "bob"), first, "p", one)
+	wantErr(t, "another user", err, store.ErrNotFound)
+	write(t, s, ctx, store.RunWrite{RunID: first, Process: "p", Status: store.RunCompleted})
+	for _, run := range waiting {
+		if run != first {
+			get[store.Run](t)(s.ClaimRun(ctx, run, "p", one))
+			break
+		}
+	}
+}
+
+// quotaGuests: a guest pays in the session of another user, and all visitors and guests of
+// links are one user.
+func quotaGuests(t *testing.T, open Open) {
+	s := open(t)
+	s.Meter()
+	ann, bob, one := as("one", "ann"), as("one", "bob"), store.RunsAllowed{User: 1}
+	begin := func(ctx context.Context, session string) error {
+		m := userMessage("x")
+		m.InputTokens = 10
+		return s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Process: "p"}, Session: store.Session{ID: session}, Messages: []*store.Message{m}, Allowed: one})
+	}
+	refused := func(what string, err error) {
+		t.Helper()
+		if many := (*store.TooManyRunsError)(nil); !errors.As(err, &many) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	must(t, s.BeginTurn(ann, store.Session{ID: "s"}, userMessage("x")))
+	must(t, s.BeginTurn(bob, store.Session{ID: "mine"}, userMessage("x"))) // shares are for users whom the store knows
+	x := store.Share{SessionID: "s", UserID: "bob", Role: store.ShareWrite}
+	must(t, s.PutShare(ann, &x))
+	guest, _, err := s.OpenShare(bob, x.ID)
+	must(t, err)
+	inShare := identity.With(context.Background(), guest)
+	must(t, begin(inShare, "s"))
+	refused("the guest again", begin(inShare, "s"))
+	refused("the guest at home", begin(bob, "b"))
+	must(t, begin(ann, "s"))
+	refused("the owner again", begin(ann, "s"))
+
+	visitor := func(n string) context.Context { return as("one", identity.VisitorPrefix+n) }
+	must(t, begin(visitor("1"), "v"))
+	refused("another visitor", begin(visitor("2"), "v"))
+	refused("nobody", begin(as("one", ""), "v"))
+	_, err = s.Quotas().Count(visitor("3"), 7, 1, 1, 0)
+	must(t, err)
+	for who, want := range map[string]context.Context{"": visitor("4"), "bob": inShare, "ann": ann} {
+		for _, x := range get[[]store.QuotaStanding](t)(s.Quotas().Standing(want)) {
+			if x.Kind == store.QuotaUser {
+				wantEqual(t, "tokens of "+who, x.ID+" "+fmt.Sprint(x.Tokens), who+" 10")
+			}
+		}
+	}
+	link := store.Share{SessionID: "s", Link: true}
+	must(t, s.PutShare(ann, &link))
+	nobody, _, err := s.Maintenance().OpenLink(context.Background(), link.Secret)
+	must(t, err)
+	list := get[[]store.QuotaStanding](t)(s.Quotas().Count(identity.With(context.Background(), nobody), 7, 1, 1, 0))
+	for _, x := range list {
+		if x.Kind == store.QuotaUser {
+			wantEqual(t, "requests of all visitors", x, store.QuotaStanding{Kind: store.QuotaUser, Minute: 7, Requests: 2, Day: x.Day, Tokens: 10})
+		}
+	}
+
+	// What is of the past goes, what is of today stays.
+	gone := get[int64](t)(s.Maintenance().PruneQuotaUsage(context.Background(), time.Now()))
+	wantEqual(t, "pruned today", gone, int64(0))
+	gone = get[int64](t)(s.Maintenance().PruneQuotaUsage(context.Background(), time.Now().Add(48*time.Hour)))
+	wantEqual(t, "pruned later", gone, int64(4)) // the tenant, ann, bob and the visitors
 }

@@ -118,7 +118,7 @@ func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
 	check(err)
 	_, err = m.RecoverRuns(ctx, "q", time.Now().Add(time.Hour))
 	check(err)
-	_, err = s.ClaimRun(ctx, id(1), process)
+	_, err = s.ClaimRun(ctx, id(1), process, store.RunsAllowed{})
 	check(err)
 	_, err = s.StopRun(ctx, id(1))
 	check(err)

@@ -29,7 +29,7 @@ func runChanges(t *testing.T, open Open) {
 	at := get[store.Run](t)(s.Run(ctx, a)).ChangedAt
 	write(t, s, ctx, store.RunWrite{RunID: c, Events: events(1, 1, "x")})
 	wantEqual(t, "events change no status", ids(store.RunFilter{}), []string{a, c, b})
-	get[store.Run](t)(s.ClaimRun(ctx, a, "p"))
+	get[store.Run](t)(s.ClaimRun(ctx, a, "p", store.RunsAllowed{}))
 	write(t, s, ctx, store.RunWrite{RunID: b, Status: store.RunCompleted})
 	wantEqual(t, "after further changes", ids(store.RunFilter{}), []string{b, a, c})
 	wantEqual(t, "since", ids(store.RunFilter{ChangedSince: at.Add(time.Microsecond)}), []string{b, a})
@@ -65,7 +65,7 @@ func runHooks(t *testing.T, open Open) {
 	must(t, s.DeleteRunHook(ctx, id, "later"))
 
 	// A change between two looks: the end is not told yet.
-	get[store.Run](t)(s.ClaimRun(ctx, id, "p"))
+	get[store.Run](t)(s.ClaimRun(ctx, id, "p", store.RunsAllowed{}))
 	claimed := get[[]store.DueHook](t)(m.DueHooks(t.Context()))
 	write(t, s, ctx, store.RunWrite{RunID: id, Status: store.RunCompleted})
 	must(t, m.HookTold(t.Context(), claimed[0]))

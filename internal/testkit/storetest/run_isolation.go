@@ -84,7 +84,7 @@ func addRunWritings(list map[string]*writing) {
 			return err
 		},
 		"ClaimRun": func(s *store.Store, ctx context.Context, o things) error {
-			_, err := s.ClaimRun(ctx, o.waiting, "q")
+			_, err := s.ClaimRun(ctx, o.waiting, "q", store.RunsAllowed{})
 			return err
 		},
 		"StopRun": func(s *store.Store, ctx context.Context, o things) error {

@@ -64,8 +64,8 @@ func runRecover(t *testing.T, open Open) {
 	want = append(want, "t/u "+waits+" waiting")
 	slices.Sort(want)
 	wantEqual(t, "with the answer", recovered(), want)
-	get[store.Run](t)(s.ClaimRun(u, waits, "q"))
-	get[store.Run](t)(s.ClaimRun(v, free, "q"))
+	get[store.Run](t)(s.ClaimRun(u, waits, "q", store.RunsAllowed{}))
+	get[store.Run](t)(s.ClaimRun(v, free, "q", store.RunsAllowed{}))
 	wantEqual(t, "after they were taken up", recovered(), []string{"t/u " + late + " waiting"})
 	_, err = m.RecoverRuns(t.Context(), "", soon())
 	wantErr(t, "nobody", err, store.ErrInvalid)
@@ -184,7 +184,7 @@ func runConcurrency(t *testing.T, open Open) {
 				list, err := m.RecoverRuns(t.Context(), process, ago())
 				fine(err)
 				for _, x := range list {
-					_, err := s.ClaimRun(u, x.RunID, process)
+					_, err := s.ClaimRun(u, x.RunID, process, store.RunsAllowed{})
 					fine(err)
 				}
 			}

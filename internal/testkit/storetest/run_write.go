@@ -122,7 +122,7 @@ func runClaim(t *testing.T, open Open) {
 	must(t, s.BeginRun(ctx, store.RunStart{
 		Run: store.Run{ID: id, Process: "p", Request: json.RawMessage(`{"a":1}`)}, Session: store.Session{ID: "s"}, Messages: []*store.Message{userMessage("x")},
 	}))
-	_, err := s.ClaimRun(ctx, id, "q")
+	_, err := s.ClaimRun(ctx, id, "q", store.RunsAllowed{})
 	wantErr(t, "a run that is at work", err, store.ErrRunTaken)
 	write(t, s, ctx, store.RunWrite{RunID: id, Events: events(1, 1, "x"), Journal: []store.JournalEntry{{Data: json.RawMessage(`{}`)}}, Status: store.RunWaiting, Reason: "paused"})
 	wantEqual(t, "waiting", status(t, s, ctx, id), "waiting paused ended false")
@@ -131,7 +131,7 @@ func runClaim(t *testing.T, open Open) {
 
 	// Of several processes one claims the run.
 	winner := race(t, store.ErrRunTaken, func(i int) error {
-		_, err := s.ClaimRun(ctx, id, fmt.Sprint("q", i))
+		_, err := s.ClaimRun(ctx, id, fmt.Sprint("q", i), store.RunsAllowed{})
 		return err
 	})
 	r := get[store.Run](t)(s.Run(ctx, id))
@@ -139,14 +139,14 @@ func runClaim(t *testing.T, open Open) {
 	wantEqual(t, "journal", len(get[[]store.JournalEntry](t)(s.RunJournal(ctx, id))), 1)
 	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Process: r.Process, Events: events(2, 2, "y"), Status: store.RunInterrupted})
 	must(t, err)
-	r = get[store.Run](t)(s.ClaimRun(ctx, id, "p"))
+	r = get[store.Run](t)(s.ClaimRun(ctx, id, "p", store.RunsAllowed{}))
 	wantEqual(t, "taken up", []any{r.Process, r.LastSeq, string(compact(r.Request))}, []any{"p", int64(2), `{"a":1}`})
 	write(t, s, ctx, store.RunWrite{RunID: id, Status: store.RunCompleted})
-	_, err = s.ClaimRun(ctx, id, "q")
+	_, err = s.ClaimRun(ctx, id, "q", store.RunsAllowed{})
 	wantErr(t, "an ended run", err, store.ErrRunTaken)
-	_, err = s.ClaimRun(ctx, newID(), "q")
+	_, err = s.ClaimRun(ctx, newID(), "q", store.RunsAllowed{})
 	wantErr(t, "no run", err, store.ErrNotFound)
-	_, err = s.ClaimRun(ctx, id, "")
+	_, err = s.ClaimRun(ctx, id, "", store.RunsAllowed{})
 	wantErr(t, "no process", err, store.ErrInvalid)
 
 	// Of several requests with one key one begins a run.

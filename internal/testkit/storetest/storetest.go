@@ -90,6 +90,8 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"quotas", quotas},
 		{"quota usage", quotaUsage},
 		{"quota of runs", quotaRuns},
+		{"quota of runs that go on", quotaClaims},
+		{"quota of guests and visitors", quotaGuests},
 		{"messages", messages},
 		{"message filter", messageFilter},
 		{"message parts", messageParts},

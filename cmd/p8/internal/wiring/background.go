@@ -24,6 +24,10 @@ const (
 	pruneEvery = 10 * time.Minute
 )
 
+// usageKept is how long counts for quotas are kept after their day, for servers whose clocks are
+// behind.
+const usageKept = time.Hour
+
 // StartBackground runs the jobs of the queue until Close: embedding, moments, dreams,
 // reminders and the clean-up.
 func (p *Parts) StartBackground(ctx context.Context, cfg *config.Config) (_ *background, err error) {
@@ -83,8 +87,8 @@ func (b *background) Close() {
 	<-b.done
 }
 
-// cleanUp ends runs that nobody resumed, and deletes the logs of old runs, ended keys and old
-// audit entries.
+// cleanUp ends runs that nobody resumed, and deletes the logs of old runs, ended keys, and old
+// counts and audit entries.
 func (p *Parts) cleanUp(ctx context.Context, cfg *config.Config) error {
 	m := p.Store.Maintenance()
 	if err := p.Privacy.Prune(ctx); err != nil {
@@ -96,6 +100,12 @@ func (p *Parts) cleanUp(ctx context.Context, cfg *config.Config) error {
 	for n := 1; n > 0; {
 		var err error
 		if n, err = m.PruneRuns(ctx, time.Now().Add(-cfg.RunKeep), int64(cfg.RunKeepBytes)); err != nil {
+			return err
+		}
+	}
+	for n := int64(1); n > 0; {
+		var err error
+		if n, err = m.PruneQuotaUsage(ctx, time.Now().Add(-usageKept)); err != nil {
 			return err
 		}
 	}
