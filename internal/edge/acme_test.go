@@ -197,3 +197,27 @@ func TestAuthorityFails(t *testing.T) {
 		})
 	}
 }
+
+// While the authority is slow, few handshakes wait for it; the others fail at once.
+func TestAuthorityIsSlow(t *testing.T) {
+	const most, clients = 64, 80
+	from := newACME(t)
+	from.hold = make(chan struct{})
+	s := newSite(t, from, t.TempDir(), "agents.example.com")
+	from.set(func() { from.site = s.address })
+	answers := make(chan string, clients)
+	for range clients {
+		go func() { answers <- s.shake("agents.example.com", "h2") }()
+	}
+	for range clients - most {
+		if got := <-answers; got != "refused" {
+			t.Errorf("a handshake before there is a certificate: %s", got)
+		}
+	}
+	close(from.hold)
+	for range most {
+		if got := <-answers; got != "h2" {
+			t.Errorf("a handshake that waited: %s", got)
+		}
+	}
+}

@@ -35,8 +35,10 @@ type authority struct {
 	site string
 	// refuse is the detail with which new orders are refused.
 	refuse string
-	root   *x509.Certificate
-	key    *ecdsa.PrivateKey
+	// hold delays the directory until it is closed; nil delays nothing.
+	hold chan struct{}
+	root *x509.Certificate
+	key  *ecdsa.PrivateKey
 
 	mu       sync.Mutex
 	nonces   map[string]bool
@@ -63,6 +65,9 @@ func newACME(t *testing.T) *authority {
 	must(t, err)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /dir", func(w http.ResponseWriter, _ *http.Request) {
+		if a.hold != nil {
+			<-a.hold
+		}
 		a.answer(w, 200, "", map[string]any{"newNonce": a.URL + "/nonce", "newAccount": a.URL + "/accounts", "newOrder": a.URL + "/orders", "meta": map[string]any{"termsOfService": a.URL}})
 	})
 	mux.HandleFunc("HEAD /nonce", func(w http.ResponseWriter, _ *http.Request) { a.answer(w, 200, "", nil) })
