@@ -60,6 +60,7 @@ func wordings() []wording {
 		{regexp.MustCompile(`^(\S+): expected \S+ value but got .*; perhaps try (.*)\?$`), `$1 needs a value; if it begins with a dash, write $2`},
 		{regexp.MustCompile(`^(\S+): expected \S+ value but got .*$`), `$1 needs a value`},
 		{regexp.MustCompile(`^(\S+): expected (?:a valid \d+ bit u?int|an int|a float) but got (".*?").*$`), `$1 is $2, which is not a number`},
+		{regexp.MustCompile(`^(\S+): expected duration but got (".*?").*$`), `$1 is $2, which is no duration such as 30s, 5m or 36h`},
 		{regexp.MustCompile(`^(\S+): bool value must be .*$`), `$1 takes no value, or true or false`},
 		{regexp.MustCompile(`^(unknown flag -[^-]), did you mean .*$`), `$1`}, // every letter is near
 		{regexp.MustCompile(`^(.*), did you mean one of (.*)\?$`), `$1, did you mean $2?`},

@@ -29,6 +29,18 @@ func TestSignInWithPassword(t *testing.T) {
 	if _, err := account.New(account.Options{Store: p.Store}).AddUser(operator, "rita@example.com", "correct horse battery", ""); err != nil {
 		t.Fatal(err)
 	}
+	unreachable := func(want bool) {
+		t.Helper()
+		if got, err := wiring.Unreachable(t.Context(), cfg, p.Store); err != nil || got != want {
+			t.Error(got, err)
+		}
+	}
+	unreachable(true)
+	nobody := identity.With(t.Context(), identity.Identity{TenantID: identity.DefaultTenant})
+	if _, _, err := account.New(account.Options{Store: p.Store}).CreateKey(nobody, account.KeyRequest{Name: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	unreachable(false)
 	server := httptest.NewServer(p.Handler(cfg, callers))
 	defer server.Close()
 	moved := httptest.NewServer(http.RedirectHandler(server.URL, http.StatusTemporaryRedirect))

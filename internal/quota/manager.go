@@ -10,7 +10,8 @@ import (
 type Manager struct {
 	// Tenant, User and Key are the limits in the settings.
 	Tenant, User, Key Limits
-	Store             store.Quotas
+	// Store is empty if there is no database yet: then the settings are all there is to list.
+	Store store.Quotas
 }
 
 // FormError is a text that is no limits.
@@ -44,6 +45,9 @@ func (m *Manager) List(ctx context.Context) (List, error) {
 	list := List{Defaults: map[string]string{}, Quotas: []Effective{}}
 	for _, kind := range kinds {
 		list.Defaults[kind] = m.of(kind).String()
+	}
+	if m.Store == (store.Quotas{}) {
+		return list, nil
 	}
 	stored, err := m.Store.List(ctx)
 	for _, q := range stored {

@@ -35,9 +35,11 @@ func (c *Audit) Run(a *command.App) error {
 	f := store.AuditFilter{Action: c.Action, UserID: c.User, Limit: c.Limit}
 	if at, err := time.Parse(time.RFC3339, c.Since); err == nil {
 		f.Since = at
-	} else if ago, err := span("--since", c.Since); err != nil {
-		return err
-	} else if ago > 0 {
+	} else if c.Since != "" {
+		ago, err := command.Span("--since", &c.Since)
+		if err != nil {
+			return command.Usage("--since: %q is neither a duration nor a time: give one such as 7d, 12h or 2026-11-23T09:00:00Z", c.Since)
+		}
 		f.Since = time.Now().Add(-ago)
 	}
 	list := []store.AuditEntry{}

@@ -30,9 +30,9 @@ type keysCreateCmd struct {
 	Name string `arg:"" help:"Name of the key."`
 	User string `short:"u" help:"The user whose key it is (e-mail address or id); a service's without one."`
 	place
-	Role    string `help:"What the key may do: reader, member or admin (member)."`
-	Expires string `help:"When the key ends, such as 90d or 12h (never)." placeholder:"DURATION"`
-	JSON    bool   `help:"Print JSON."`
+	Role    string  `help:"What the key may do: reader, member or admin (member)."`
+	Expires *string `help:"When the key ends, such as 90d or 12h (never)." placeholder:"DURATION"`
+	JSON    bool    `help:"Print JSON."`
 }
 
 // madeKey is the answer of a server.
@@ -46,7 +46,7 @@ func (c *keysCreateCmd) Run(a *command.App) error {
 	if err := checkRole(c.Role); err != nil {
 		return err
 	}
-	lasts, err := span("--expires", c.Expires)
+	lasts, err := command.Span("--expires", c.Expires)
 	if err != nil {
 		return err
 	}

@@ -14,24 +14,55 @@ import (
 // longest bounds what is read of a password.
 const longest = 64 << 10
 
-// newPassword reads a password: twice from a terminal, without echo, or the first line of
-// stdin.
-func newPassword(a *command.App) (string, error) {
+// passwords reads passwords from a terminal, without echo, or the lines of stdin.
+type passwords struct {
+	a *command.App
+	// lines is nil at a terminal.
+	lines *bufio.Reader
+}
+
+func newPasswords(a *command.App) *passwords {
+	p := &passwords{a: a}
 	if !show.IsTerminal(a.Stdin) {
-		line, err := bufio.NewReader(io.LimitReader(a.Stdin, longest)).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", err
-		}
-		if line = strings.TrimRight(line, "\r\n"); line == "" {
-			return "", command.Usage("there is no password on stdin: write it there, as in `p8 users add EMAIL < FILE`, or use a terminal")
-		}
-		return line, nil
+		p.lines = bufio.NewReader(io.LimitReader(a.Stdin, longest))
 	}
-	first, err := ask(a, "New password: ")
+	return p
+}
+
+func (p *passwords) line() (string, error) {
+	line, err := p.lines.ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return strings.TrimRight(line, "\r\n"), err
+}
+
+// old reads the password that counts now.
+func (p *passwords) old() (string, error) {
+	if p.lines == nil {
+		return ask(p.a, "Old password: ")
+	}
+	line, err := p.line()
+	if err == nil && line == "" {
+		err = command.Usage("you are no admin, so your old password is needed: write it to the second line of stdin, or use a terminal")
+	}
+	return line, err
+}
+
+// next reads a new password, from a terminal twice.
+func (p *passwords) next() (string, error) {
+	if p.lines != nil {
+		line, err := p.line()
+		if err == nil && line == "" {
+			err = command.Usage("there is no password on stdin: write it there, as in `p8 users add EMAIL < FILE`, or use a terminal")
+		}
+		return line, err
+	}
+	first, err := ask(p.a, "New password: ")
 	if err != nil {
 		return "", err
 	}
-	again, err := ask(a, "Again: ")
+	again, err := ask(p.a, "Again: ")
 	if err == nil && again != first {
 		err = errors.New("the two passwords are not the same: nothing is changed")
 	}

@@ -21,7 +21,7 @@ import (
 type Users struct {
 	Add      usersAddCmd      `cmd:"" help:"Add a user who logs in with a password." example:"p8 users add alice@example.com --role admin"`
 	List     usersListCmd     `cmd:"" help:"List the users who log in with a password." example:"p8 users list"`
-	Password usersPasswordCmd `cmd:"" help:"Set the password of a user." example:"p8 users password alice@example.com"`
+	Password usersPasswordCmd `cmd:"" help:"Set a password: your own, or another user's as an admin." example:"p8 users password alice@example.com"`
 	Remove   usersRemoveCmd   `cmd:"" help:"Remove a user and revoke the user's keys." example:"p8 users remove alice@example.com"`
 }
 
@@ -37,7 +37,7 @@ func (c *usersAddCmd) Run(a *command.App) error {
 	if err := checkRole(c.Role); err != nil {
 		return err
 	}
-	password, err := newPassword(a)
+	password, err := newPasswords(a).next()
 	if err != nil {
 		return err
 	}
@@ -103,14 +103,29 @@ type usersPasswordCmd struct {
 	place
 }
 
-// Run reads the password and sets it.
+// Run reads the password and sets it. A server asks those who are no admins for the old one.
 func (c *usersPasswordCmd) Run(a *command.App) error {
-	password, err := newPassword(a)
+	in := newPasswords(a)
+	password, err := in.next()
 	if err != nil {
 		return err
 	}
 	err = c.change(a, func(ctx context.Context, r *peer.Server) error {
-		return r.Do(ctx, http.MethodPut, "auth/users/"+url.PathEscape(c.User)+"/password", nil, map[string]any{"password": password, "tenant_id": c.Tenant}, nil)
+		var me struct {
+			Role identity.Role `json:"role"`
+		}
+		if err := r.Do(ctx, http.MethodGet, "me", nil, nil, &me); err != nil {
+			return err
+		}
+		body := map[string]any{"password": password, "tenant_id": c.Tenant}
+		if me.Role != identity.RoleAdmin {
+			old, err := in.old()
+			if err != nil {
+				return err
+			}
+			body["old_password"] = old
+		}
+		return r.Do(ctx, http.MethodPut, "auth/users/"+url.PathEscape(c.User)+"/password", nil, body, nil)
 	}, func(ctx context.Context, s *account.Service) error {
 		return c.named(s.SetPassword(ctx, c.User, "", password))
 	})

@@ -6,19 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/peer"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/account"
-	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/store"
 )
 
 // place is where a command acts: on the database, or at the server that has it.
 type place struct {
-	Tenant string `help:"Tenant (default)."`
+	Tenant string `help:"Tenant (default). A server that verifies callers knows theirs, so that this is for the database."`
 	peer.Elsewhere
 }
 
@@ -28,9 +26,23 @@ func (p place) caller() command.Caller { return command.Caller{Tenant: p.Tenant}
 // change calls here with the database, which it makes if there is none, or there with the
 // server that has it.
 func (p place) change(a *command.App, there func(context.Context, *peer.Server) error, here func(context.Context, *account.Service) error) error {
-	return peer.Change(a, p.caller(), p.Elsewhere, there, func(ctx context.Context, s *store.Store) error {
+	err := peer.Change(a, p.caller(), p.Elsewhere, p.signed(there), func(ctx context.Context, s *store.Store) error {
 		return explain(here(ctx, account.New(account.Options{Store: s})))
 	})
+	if unsigned := new(peer.UnsignedError); errors.As(err, &unsigned) {
+		return fmt.Errorf("%w; for the first key or user stop the server, or start it with P8_API_KEY", err)
+	}
+	return err
+}
+
+// signed refuses the tenant that a flag names at a server that knows the caller's by the token.
+func (p place) signed(there func(context.Context, *peer.Server) error) func(context.Context, *peer.Server) error {
+	return func(ctx context.Context, r *peer.Server) error {
+		if p.Tenant != "" && r.Signed() {
+			return command.Usage("--tenant is for the database, and a server has it, which goes by the tenant of the token: leave --tenant out, or stop the server")
+		}
+		return there(ctx, r)
+	}
 }
 
 // read calls here with the database, unless there is none, or there with the server that is
@@ -39,7 +51,7 @@ func (p place) read(a *command.App, there func(context.Context, *peer.Server) er
 	return peer.Read(a, p.caller(), p.Elsewhere, func(ctx context.Context, s *store.Store, r *peer.Server) error {
 		switch {
 		case r != nil:
-			return there(ctx, r)
+			return p.signed(there)(ctx, r)
 		case s == nil:
 			return nil
 		}
@@ -55,18 +67,6 @@ func explain(err error) error {
 		}
 	}
 	return err
-}
-
-// span returns the duration of a flag, 0 for "".
-func span(flag, text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	var d config.Span
-	if d.UnmarshalText([]byte(text)) != nil || d == 0 {
-		return 0, command.Usage("%s: %q is no duration: give one such as 90d or 12h", flag, text)
-	}
-	return time.Duration(d), nil
 }
 
 // checkRole checks the flag of a role, which may be "".

@@ -156,7 +156,7 @@ func explain(base *url.URL, err error) error {
 	case errors.Is(err, signin.ErrOpen):
 		return errors.New("nobody signs in to " + base.String() + ": it works without a token")
 	case errors.Is(err, signin.ErrNoProvider):
-		return errors.New(base.String() + " names no identity provider at which people sign in: set P8_SERVER_TOKEN to a token or key of it")
+		return errors.New(base.String() + " names no identity provider at which people sign in: give --password --email ADDRESS if you are a user of the server itself, or set P8_SERVER_TOKEN to a token or key of it")
 	case errors.Is(err, signin.ErrForeign):
 		return errors.New(base.String() + " points to another host, which p8 does not follow: give that host's address if you trust it")
 	case errors.As(err, &denied):

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/peer"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/signin"
 )
 
@@ -33,6 +35,17 @@ func (m *Me) who() string {
 		name = *m.UserID
 	}
 	return show.OneLine(name + " (" + m.Role + " of the tenant " + m.TenantID + ")")
+}
+
+// by says how the server knows the caller.
+func (m *Me) by() string {
+	switch {
+	case m.Method != "none":
+		return "a " + m.Method
+	case m.UserID != nil && strings.HasPrefix(*m.UserID, identity.VisitorPrefix):
+		return "nothing: the server lets callers without a token in, as visitors"
+	}
+	return "nothing: the server does not verify callers"
 }
 
 // Logout is p8 logout.
@@ -79,7 +92,7 @@ type Whoami struct {
 
 // Run asks the server.
 func (c *Whoami) Run(a *command.App) error {
-	_, base, err := c.find(a)
+	cfg, base, err := c.find(a)
 	if err != nil {
 		return err
 	}
@@ -87,7 +100,7 @@ func (c *Whoami) Run(a *command.App) error {
 	if err != nil {
 		return err
 	}
-	server, err := peer.Elsewhere{Server: base.String()}.Open(ctx, a)
+	server, err := peer.To(ctx, cfg, base)
 	if err != nil {
 		return err
 	}
@@ -109,7 +122,7 @@ func (c *Whoami) Run(a *command.App) error {
 	f.Line("name", me.Name)
 	f.Line("tenant", me.TenantID)
 	f.Line("role", me.Role)
-	f.Line("by", map[string]string{"token": "a token", "key": "a key", "none": "nothing: the server does not verify callers"}[me.Method])
+	f.Line("by", me.by())
 	f.Time("until", me.Expires)
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/filelock"
 )
 
 // addressFile holds the address of the server that has the embedded database beside it.
@@ -69,6 +70,18 @@ func Server(cfg *config.Config) string {
 		return ""
 	}
 	return a.URL
+}
+
+// Held reports whether a process has the data folder now. The files of one that was killed
+// stay, and another program may listen at its address.
+func Held(cfg *config.Config) bool {
+	f, err := os.OpenFile(cfg.Database().Path+".lock", os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	free, err := filelock.Try(f)
+	return err == nil && !free
 }
 
 // readSmall returns the beginning of a file, nil if it cannot be read.

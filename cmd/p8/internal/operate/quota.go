@@ -30,23 +30,24 @@ type quotaTenant struct {
 	peer.Elsewhere
 }
 
-// at calls fn with the quotas: those of the server, or of the database.
-func (t quotaTenant) at(a *command.App, there func(context.Context, *peer.Server, url.Values) error, here func(context.Context, *quota.Manager) error) error {
-	query := url.Values{}
-	peer.SetNonEmpty(query, "tenant", t.Tenant)
-	return peer.At(a, command.Caller{Tenant: t.Tenant}, t.Elsewhere, "quotas", func(ctx context.Context, r *peer.Server) error {
-		return there(ctx, r, query)
-	}, func(ctx context.Context, p *wiring.Parts) error {
-		cfg, err := a.Stored()
-		if err != nil {
-			return err
-		}
-		m, err := wiring.Quotas(cfg, p.Store)
-		if err != nil {
-			return err
-		}
-		return here(ctx, m)
-	})
+func (t quotaTenant) caller() command.Caller { return command.Caller{Tenant: t.Tenant} }
+
+// there calls a server, whose route takes the tenant as a parameter.
+func (t quotaTenant) there(call func(context.Context, *peer.Server, url.Values) error) func(context.Context, *peer.Server) error {
+	return func(ctx context.Context, r *peer.Server) error {
+		query := url.Values{}
+		peer.SetNonEmpty(query, "tenant", t.Tenant)
+		return call(ctx, r.AsTenant(), query)
+	}
+}
+
+// manager returns the quotas in a store, which may be nil, and those of the settings.
+func manager(a *command.App, s *store.Store) (*quota.Manager, error) {
+	cfg, err := a.Stored()
+	if err != nil {
+		return nil, err
+	}
+	return wiring.Quotas(cfg, s)
 }
 
 type quotaList struct {
@@ -57,12 +58,19 @@ type quotaList struct {
 // Run prints a table, or JSON.
 func (c *quotaList) Run(a *command.App) error {
 	var list quota.List
-	err := c.at(a, func(ctx context.Context, r *peer.Server, q url.Values) error {
-		return r.Do(ctx, http.MethodGet, "quotas", q, nil, &list)
-	}, func(ctx context.Context, m *quota.Manager) (err error) {
-		list, err = m.List(ctx)
+	here := func(ctx context.Context, s *store.Store) error {
+		m, err := manager(a, s)
+		if err == nil {
+			list, err = m.List(ctx)
+		}
 		return err
-	})
+	}
+	err := peer.At(a, c.caller(), c.Elsewhere, "quotas", c.there(func(ctx context.Context, r *peer.Server, q url.Values) error {
+		return r.Do(ctx, http.MethodGet, "quotas", q, nil, &list)
+	}), func(ctx context.Context, p *wiring.Parts) error { return here(ctx, p.Store) })
+	if errors.Is(err, peer.ErrNothingStored) {
+		err = here(context.Background(), nil)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -113,9 +121,13 @@ func (t quotaTenant) put(a *command.App, subject, limits string) error {
 	}
 	var now quota.Effective
 	body := map[string]string{"kind": kind, "id": id, "limits": limits}
-	err := t.at(a, func(ctx context.Context, r *peer.Server, q url.Values) error {
+	err := peer.Change(a, t.caller(), t.Elsewhere, t.there(func(ctx context.Context, r *peer.Server, q url.Values) error {
 		return r.Do(ctx, http.MethodPut, "quotas", q, body, &now)
-	}, func(ctx context.Context, m *quota.Manager) (err error) {
+	}), func(ctx context.Context, s *store.Store) error {
+		m, err := manager(a, s)
+		if err != nil {
+			return err
+		}
 		if now, err = m.Set(ctx, kind, id, limits); errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("%s has no quota of its own: `p8 quota` lists those there are", show.OneLine(subject))
 		}

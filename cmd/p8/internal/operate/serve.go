@@ -69,6 +69,11 @@ func (c *Serve) Run(a *command.App) error {
 	}
 	if p.Store != nil {
 		wiring.WarnReserved(context.Background(), p.Store, p.Log)
+		if closed, err := wiring.Unreachable(context.Background(), cfg, p.Store); err != nil {
+			return err
+		} else if closed {
+			a.Say("no key and no user is in the tenant default yet: `p8 keys create NAME` makes a key; stop the server for it, unless the database is PostgreSQL")
+		}
 	}
 	if err := p.OpenA2A(cfg, callers.Required()); err != nil {
 		return err

@@ -60,6 +60,27 @@ func (e Elsewhere) Open(ctx context.Context, a *command.App) (*Server, error) {
 	return newServer(ctx, cfg, text, "")
 }
 
+// To returns the server at an address, as [Elsewhere.Open] does; the one that has the data
+// folder also gets P8_API_KEY, as from [At].
+func To(ctx context.Context, cfg *config.Config, base *url.URL) (*Server, error) {
+	key := ""
+	if base.String() == datadir.Server(cfg) && datadir.Held(cfg) {
+		key = cfg.APIKey
+	}
+	return newServer(ctx, cfg, base.String(), key)
+}
+
+// Signed reports whether the server knows the caller by a token, and not by --user and --tenant.
+func (r *Server) Signed() bool { return r.token != "" || r.grant != nil }
+
+// AsTenant returns the server with requests that do not name a tenant in a header: the address
+// of the route does.
+func (r *Server) AsTenant() *Server {
+	unnamed := *r
+	unnamed.id.TenantID = ""
+	return &unnamed
+}
+
 // WithToken returns a server that gets a token, "" for none, and no user.
 func WithToken(base *url.URL, token string) *Server {
 	return &Server{base: base, token: token, http: &http.Client{CheckRedirect: sameServer}}
@@ -191,10 +212,28 @@ func (r *Server) accepted(ctx context.Context, method, at string, body []byte) (
 		return nil, r.strange()
 	}
 	err = refusal(r.base, res.StatusCode, answer)
-	if res.StatusCode == http.StatusUnauthorized && r.hints {
-		err = fmt.Errorf("%w; sign in with `p8 login %s`, or set P8_SERVER_TOKEN", err, r.base)
+	if challenged(res) && r.hints {
+		err = &UnsignedError{err, r.base.String()}
 	}
 	return nil, err
+}
+
+// challenged reports whether a server refused the token of a request. A refused password has
+// the same status.
+func challenged(res *http.Response) bool {
+	return res.StatusCode == http.StatusUnauthorized && res.Header.Get("WWW-Authenticate") != ""
+}
+
+// UnsignedError is the error of a server that wants a token, if P8_SERVER_TOKEN is not set.
+type UnsignedError struct {
+	// Refusal is the server's text.
+	Refusal error
+	base    string
+}
+
+// Error also says how to sign in.
+func (e *UnsignedError) Error() string {
+	return fmt.Sprintf("%v; sign in with `p8 login %s`, or set P8_SERVER_TOKEN", e.Refusal, e.base)
 }
 
 // strange is the error of a server that is no p8.
@@ -218,7 +257,7 @@ func (r *Server) send(ctx context.Context, method, at string, body []byte) (*htt
 			return nil, fmt.Errorf("the server at %s points to another host, which p8 does not follow", r.base.Redacted())
 		case err != nil:
 			return nil, fmt.Errorf("the server at %s does not answer: start it with `p8 serve`, or name another with --server", r.base.Redacted())
-		case res.StatusCode != http.StatusUnauthorized || r.grant == nil || again:
+		case !challenged(res) || r.grant == nil || again:
 			return res, nil
 		}
 		res.Body.Close()

@@ -1,11 +1,13 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
@@ -16,11 +18,12 @@ import (
 )
 
 type sessionsShareCmd struct {
-	ID      string        `arg:"" name:"session" help:"Id of the session."`
-	With    string        `placeholder:"USER" help:"Share with this user of your tenant (e-mail address or id)."`
-	Link    bool          `help:"Share by a link, which only reads."`
-	Write   bool          `help:"Let the user have turns in the session, too."`
-	Expires time.Duration `placeholder:"DURATION" help:"End the share after this time, such as 48h."`
+	ID      string  `arg:"" name:"session" help:"Id of the session."`
+	With    string  `placeholder:"USER" help:"Share with this user of your tenant (e-mail address or id)."`
+	Link    bool    `help:"Share by a link, which only reads."`
+	Write   bool    `help:"Let the user have turns in the session, too."`
+	Expires *string `placeholder:"DURATION" help:"End the share after this time, such as 48h or 90d."`
+	JSON    bool    `help:"Print JSON."`
 	command.Caller
 	peer.Elsewhere
 }
@@ -28,22 +31,28 @@ type sessionsShareCmd struct {
 // Run shares the session and prints the address.
 func (c *sessionsShareCmd) Run(a *command.App) error {
 	switch {
-	case c.Link == (c.With != ""):
+	case c.ID == "":
+		return command.Usage("the session is empty: give its id, which `p8 sessions list` shows")
+	case c.Link && c.With != "":
+		return command.Usage("--with and --link are two shares: give one of the two")
+	case !c.Link && c.With == "":
 		return command.Usage("say with whom: give --with USER, or --link for a link that reads")
 	case c.Link && c.Write:
 		return command.Usage("a link only reads: share with a user (--with USER --write) who may then write")
-	case c.Expires < 0:
-		return command.Usage("--expires is %s: give a time from now, such as 48h", c.Expires)
+	}
+	lasts, err := command.Span("--expires", c.Expires)
+	if err != nil {
+		return err
 	}
 	x := store.Share{SessionID: c.ID, UserID: c.With, Link: c.Link, Role: store.ShareRead}
 	if c.Write {
 		x.Role = store.ShareWrite
 	}
-	if c.Expires > 0 {
-		x.ExpiresAt = time.Now().Add(c.Expires)
+	if lasts > 0 {
+		x.ExpiresAt = time.Now().Add(lasts)
 	}
-	at := ""
-	err := peer.At(a, c.Caller, c.Elsewhere, "sessions", func(ctx context.Context, r *peer.Server) error {
+	at, here := "", false
+	err = peer.At(a, c.Caller, c.Elsewhere, "sessions", func(ctx context.Context, r *peer.Server) error {
 		body := map[string]any{"shared_with_user_id": x.UserID, "link": x.Link, "role": x.Role}
 		if !x.ExpiresAt.IsZero() {
 			body["expires_at"] = x.ExpiresAt
@@ -57,9 +66,7 @@ func (c *sessionsShareCmd) Run(a *command.App) error {
 		return err
 	}, func(ctx context.Context, p *wiring.Parts) error {
 		err := p.Store.PutShare(ctx, &x)
-		if at = "/shared/" + x.ID; x.Link {
-			at = "/shared/" + x.Secret
-		}
+		here, at = true, "/shared/"+cmp.Or(x.Secret, x.ID)
 		if errors.Is(err, store.ErrNotFound) {
 			if _, missing := p.Store.Session(ctx, c.ID); missing == nil {
 				return fmt.Errorf("there is no user %q who has had a conversation here: check the address", show.OneLine(c.With))
@@ -70,11 +77,28 @@ func (c *sessionsShareCmd) Run(a *command.App) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "session %s is shared with %s: %s\n", show.OneLine(c.ID), guestOf(&x), show.OneLine(at))
-	if x.Link {
-		fmt.Fprintln(a.Stderr, "The address is a secret, and is shown this once.")
+	cfg, err := a.Config()
+	if err != nil {
+		return err
 	}
-	return nil
+	if here {
+		at = strings.TrimRight(cfg.PublicURL, "/") + at
+	}
+	if c.JSON {
+		err = show.JSON(a.Stdout, struct {
+			store.Share
+			URL string `json:"url"`
+		}{x, at})
+	} else {
+		_, err = fmt.Fprintf(a.Stdout, "session %s is shared with %s: %s\n", show.OneLine(c.ID), guestOf(&x), show.OneLine(at))
+	}
+	if x.Link {
+		a.Say("the address is a secret, and is shown this once; it opens for signed-in users of the tenant, with P8_SHARE_LINKS=true on the server for everybody")
+	}
+	if here && cfg.PublicURL == "" {
+		a.Say("put the server's address before it, or set P8_PUBLIC_URL")
+	}
+	return err
 }
 
 func sharesPath(session string) string { return "sessions/" + url.PathEscape(session) + "/shares" }
@@ -82,7 +106,7 @@ func sharesPath(session string) string { return "sessions/" + url.PathEscape(ses
 // guestOf names the guest of a share for a person.
 func guestOf(x *store.Share) string {
 	if x.Link {
-		return "whoever has the link"
+		return "a link"
 	}
 	return show.OneLine(x.UserID)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Quotas returns what shows and sets the quotas in a store.
+// Quotas returns what shows and sets the quotas in a store, nil if there is none yet.
 func Quotas(cfg *config.Config, s *store.Store) (*quota.Manager, error) {
 	m := &quota.Manager{Store: s.Quotas()}
 	return m, limitsOf(cfg, &m.Tenant, &m.User, &m.Key)

@@ -15,6 +15,7 @@ import (
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/cmd/p8/internal/datadir"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/store/postgres"
@@ -112,6 +113,21 @@ func WarnReserved(ctx context.Context, s *store.Store, log *slog.Logger) {
 	for _, d := range list {
 		log.Warn("a stored document is ignored: its name belongs to a built-in one; `p8 doctor` says what to do", "tenant", d.TenantID, "name", d.Name, "id", d.ID)
 	}
+}
+
+// Unreachable reports that a server takes nothing but keys and logins, and that the default tenant
+// has neither a key nor a user.
+func Unreachable(ctx context.Context, cfg *config.Config, s *store.Store) (bool, error) {
+	if !cfg.AuthKeys || cfg.AuthAnonymous || cfg.APIKey != "" || cfg.AuthSecret != "" || len(cfg.AuthKeySets) > 0 {
+		return false, nil
+	}
+	ctx = identity.With(ctx, identity.Identity{TenantID: identity.DefaultTenant})
+	keys, _, err := s.APIKeys().List(ctx, store.KeyFilter{Limit: 1})
+	if err != nil || len(keys) > 0 {
+		return false, err
+	}
+	users, _, err := s.Accounts().List(ctx, 1, "")
+	return err == nil && len(users) == 0, err
 }
 
 // unusable returns the error of a database that cannot be opened: why, and what to do.

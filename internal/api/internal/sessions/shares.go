@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -59,6 +61,9 @@ func (h *handlers) share(w http.ResponseWriter, r *http.Request) (int, any, erro
 	}
 	x := store.Share{SessionID: r.PathValue("id"), UserID: b.UserID, Link: b.Link, Role: b.Role, ExpiresAt: b.ExpiresAt}
 	if err := h.o.Store.PutShare(ctx, &x); err != nil {
+		if _, missing := h.o.Store.Session(ctx, x.SessionID); errors.Is(err, store.ErrNotFound) && !x.Link && missing == nil {
+			return 0, nil, &problem.Problem{Status: http.StatusNotFound, Code: "not_found", Message: fmt.Sprintf("there is no user %.64q who has had a conversation here: check the address", b.UserID)}
+		}
 		return 0, nil, h.api.About(ctx, "session or user", err)
 	}
 	address := x.ID
