@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/store"
 )
@@ -38,7 +39,7 @@ type oldHookKey struct {
 	Credentials string   `json:"credentials,omitempty"`
 }
 
-// storedHook is the data of a hook in the store.
+// storedHook is a hook as p8 keeps it, sealed.
 type storedHook struct {
 	URL         string `json:"url"`
 	Token       string `json:"token,omitempty"`
@@ -115,7 +116,11 @@ func visible(s string) bool {
 // putHook stores a hook of a task. If now is set, the webhook also gets the current
 // state.
 func (x *exchange) putHook(task, id string, s storedHook, now bool) error {
-	data, err := json.Marshal(s)
+	by, err := identity.From(x.ctx)
+	if err != nil {
+		return err
+	}
+	data, err := x.sealHook(by.TenantID, task, id, s)
 	if err != nil {
 		return err
 	}
@@ -216,14 +221,18 @@ func (x *exchange) shownHook(task, id string, s storedHook) any {
 
 // hooks returns the hooks of a task as its owner sees them, and their ids.
 func (x *exchange) hooks(task string) (shown []any, ids []string, err error) {
+	by, err := identity.From(x.ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	list, err := x.o.Store.RunHooks(x.ctx, task)
 	if err != nil {
 		return nil, nil, err
 	}
 	shown = make([]any, len(list))
 	for i, h := range list {
-		var s storedHook
-		if err := json.Unmarshal(h.Data, &s); err != nil {
+		s, err := x.openHook(by.TenantID, task, h.ID, h.Data)
+		if err != nil {
 			return nil, nil, err
 		}
 		shown[i], ids = x.shownHook(task, h.ID, s), append(ids, h.ID)

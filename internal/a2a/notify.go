@@ -109,9 +109,9 @@ func (s *Server) push(ctx context.Context, a pushArgs) error {
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	var h storedHook
-	if err := json.Unmarshal(kept.Data, &h); err != nil {
-		return errors.New("the webhook cannot be read")
+	h, err := s.openHook(a.Tenant, a.Task, a.Hook, kept.Data)
+	if err != nil {
+		return err
 	}
 	turn, r, err := s.o.Chat.Open(ctx, a.Task)
 	switch {

@@ -35,6 +35,7 @@ import (
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/internal/jobs"
 	"github.com/p8-org/p8/internal/outbound"
+	"github.com/p8-org/p8/internal/seal"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/stream"
 )
@@ -89,10 +90,12 @@ type Options struct {
 	Catalog Catalog
 	// Store has the tasks; without it there are no lists of them and no histories.
 	Store Store
-	// Hooks, Leases and Queue send push notifications; there are none without a Queue.
+	// Hooks, Leases and Queue send push notifications; there are none without a Queue. Seal
+	// seals the webhooks in the store; a Queue needs it.
 	Hooks  Hooks
 	Leases Leases
 	Queue  Queue
+	Seal   *seal.Ring
 	// Client sends notifications to webhooks; one of package outbound when nil.
 	// PrivateHooks allows webhooks in private networks.
 	Client       *http.Client
@@ -148,6 +151,9 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	if o.Chat == nil || o.Catalog == nil {
 		return nil, errors.New("a2a: Chat and Catalog are needed")
+	}
+	if o.Queue != nil && o.Seal == nil {
+		return nil, errors.New("a2a: push notifications need keys to seal webhooks with")
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = defaultMaxBody

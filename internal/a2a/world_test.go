@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -42,13 +43,16 @@ type world struct {
 	store *store.Store
 	chat  *chat.Service
 	queue *jobQueue
+	// folder has the database.
+	folder string
 	// o is what more servers on the same database are made with.
 	o a2a.Options
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	s := database.Open(t)
+	folder := t.TempDir()
+	s := database.OpenAt(t, filepath.Join(folder, "p8.db"))
 	quiet := slog.New(slog.DiscardHandler)
 	found, err := catalog.New(catalog.Options{Builtin: fstest.MapFS{
 		"general.yaml": {Data: []byte("type: object\nname: general\ndescription: You help.\n")},
@@ -78,9 +82,9 @@ func newWorld(t *testing.T) *world {
 		cancel()
 		_ = chats.Close(now)
 	})
-	w := &world{t: t, store: s, chat: chats, queue: new(jobQueue)}
+	w := &world{t: t, store: s, chat: chats, queue: new(jobQueue), folder: folder}
 	w.o = a2a.Options{
-		Chat: chats, Catalog: found, Store: s, Hooks: s.Maintenance(), Leases: s.Leases(), Queue: w.queue,
+		Chat: chats, Catalog: found, Store: s, Hooks: s.Maintenance(), Leases: s.Leases(), Queue: w.queue, Seal: ring("one"),
 		Agents: []string{"general", "keeper"}, Resumes: true, PrivateHooks: true, Logger: quiet,
 	}
 	w.Server = w.another()

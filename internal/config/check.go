@@ -19,6 +19,7 @@ import (
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/outbound"
+	"github.com/p8-org/p8/internal/seal"
 )
 
 // Error is a setting whose value cannot be used.
@@ -130,6 +131,7 @@ func (c *Config) requirements() []requirement {
 	within := func(n, low, high int) bool { return low <= n && n <= high }
 	_, tenants := parseTenants(c.DreamTenants)
 	_, database := parseDatabase(c.DatabaseURL)
+	secrets := seal.Keys(c.SecretKey)
 	return []requirement{
 		{"P8_PORT", within(c.Port, 0, 65535), ""},
 		{"P8_ALLOWED_ORIGINS", !slices.ContainsFunc(c.AllowedOrigins, isNoOrigin), ""},
@@ -162,7 +164,8 @@ func (c *Config) requirements() []requirement {
 		{"P8_AUTH_KEYS", !c.AuthKeys || !c.Database().None, "needs a database, which has the keys (P8_DATABASE_URL is none)"},
 		{"P8_AUTH_JWT_SECRET", c.AuthSecret == "" || len(c.AuthSecret) >= auth.MinSecret, "is too short to be safe"},
 		{"P8_AUTH_JWT_SECRET", !isGuessable(c.AuthSecret), "can be guessed"},
-		{"P8_SECRET_KEY", !isGuessable(c.SecretKey), "can be guessed"},
+		{"P8_SECRET_KEY", len(secrets) < 2 || !slices.ContainsFunc(secrets, func(s string) bool { return len(s) < 16 }), "has commas, which separate keys, and a key with less than 16 characters"},
+		{"P8_SECRET_KEY", !slices.ContainsFunc(secrets, isGuessable), "can be guessed"},
 		{"P8_AUTH_JWKS_URL", !slices.ContainsFunc(c.AuthKeySets, isUnsafe), "is not safe"},
 		{"P8_AUTH_ALGORITHMS", !slices.ContainsFunc(c.AuthAlgorithms, func(name string) bool { return !auth.IsAlgorithm(name) }), ""},
 		{"P8_AUTH_AUDIENCE", len(c.AuthKeySets) == 0 || c.AuthAudience != "", "is needed with P8_AUTH_JWKS_URL, because the provider signs tokens for others with the same keys"},

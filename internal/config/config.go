@@ -106,7 +106,7 @@ type Config struct {
 	AzureAPIVersion  string `env:"P8_AZURE_OPENAI_API_VERSION" alias:"AZURE_OPENAI_API_VERSION,OPENAI_API_VERSION" help:"version of Azure's API, if the endpoint needs one" want:"a version such as 2024-10-21"`
 
 	MCPConfig       string   `env:"P8_MCP_CONFIG" help:"JSON file with mcpServers, as desktop clients use it; unset means none" want:"a JSON file with mcpServers"`
-	SecretKey       string   `env:"P8_SECRET_KEY" secret:"true" help:"text from which the key of stored logins, at MCP servers and at p8 servers, is derived; unset means a key file in the data folder" want:"a random text, such as the output of openssl rand -hex 32"`
+	SecretKey       string   `env:"P8_SECRET_KEY" secret:"true" help:"random text from which the keys of stored secrets are derived: webhooks of A2A tasks, logins at MCP servers and at p8 servers. Old texts may follow after commas, until p8 secrets rotate; unset means key files in the data folder" want:"a random text, such as the output of openssl rand -hex 32, or several separated by commas, the new one first"`
 	MCPAgents       []string `env:"P8_MCP_AGENTS" help:"agents that the MCP server exposes as tools, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
 	MCPInstructions string   `env:"P8_MCP_INSTRUCTIONS" help:"instructions for MCP clients; unset means a description of p8" want:"a text"`
 	SearchURL       string   `env:"P8_SEARCH_URL" help:"endpoint of web_search: a SearXNG instance, or a server with Tavily's API" want:"an http or https URL such as http://localhost:8080/search"`

@@ -119,6 +119,21 @@ func TestTLSSettings(t *testing.T) {
 	}
 }
 
+// Keys of P8_SECRET_KEY are separated by commas, each as safe as one.
+func TestSecretKeys(t *testing.T) {
+	const one, two = "q7Zr0Lw2Xv9Tn4Bc", "9f86d081884c7d65"
+	for value, problem := range map[string]string{
+		one: "", one + "," + two: "", one + ", " + two: "",
+		one + ",": "less than 16", "," + one: "less than 16", one + ",," + two: "less than 16", ",": "less than 16",
+		"correct horse, battery staple": "less than 16", one + ",changeme-changeme-": "can be guessed",
+	} {
+		_, err := load(t, "", nil, "P8_SECRET_KEY="+value)
+		if (err == nil) != (problem == "") || err != nil && (!strings.Contains(err.Error(), problem) || strings.Contains(err.Error(), one)) {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+}
+
 func TestWeaknesses(t *testing.T) {
 	const key, quota = "P8_API_KEY=q7Zr0Lw2Xv9Tn4Bc", "P8_QUOTA_USER=requests=60"
 	for _, tt := range []struct {

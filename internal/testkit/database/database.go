@@ -51,7 +51,12 @@ func Copy(t testing.TB, path string) {
 // Open returns an empty store, which is closed when the test ends.
 func Open(t testing.TB) *store.Store {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), file)
+	return OpenAt(t, filepath.Join(t.TempDir(), file))
+}
+
+// OpenAt is Open with the path of the file.
+func OpenAt(t testing.TB, path string) *store.Store {
+	t.Helper()
 	Copy(t, path)
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

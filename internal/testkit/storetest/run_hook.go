@@ -38,6 +38,46 @@ func runChanges(t *testing.T, open Open) {
 	wantEqual(t, "of an agent", ids(store.RunFilter{AgentName: "nobody"}), []string(nil))
 }
 
+// replacedHooks lists the hooks of all callers and replaces their data.
+func replacedHooks(t *testing.T, open Open) {
+	s := open(t)
+	m, ctx := s.Maintenance(), t.Context()
+	const many = 103 // more than one page
+	for i := range many {
+		u := as(fmt.Sprintf("t%03d", i/3), fmt.Sprint(i))
+		must(t, s.PutRunHook(u, store.RunHook{RunID: start(t, s, u, "s", userMessage("x")), ID: "h", Data: []byte(`{"n": 1}`)}, false))
+	}
+	var all []store.StoredHook
+	for {
+		after := store.StoredHook{}
+		if len(all) > 0 {
+			after = all[len(all)-1]
+		}
+		page := get[[]store.StoredHook](t)(m.RunHooks(ctx, after))
+		if len(page) == 0 {
+			break
+		}
+		all = append(all, page...)
+	}
+	seen := map[store.DueHook]bool{}
+	for _, h := range all {
+		seen[store.DueHook{TenantID: h.TenantID, RunID: h.RunID}] = true
+	}
+	wantEqual(t, "hooks", []int{len(all), len(seen)}, []int{many, many})
+
+	h := all[1]
+	wantEqual(t, "data", string(h.Data), `{"n": 1}`)
+	wantEqual(t, "replaced", get[bool](t)(m.ReplaceRunHook(ctx, h, []byte(`{"n":2}`))), true)
+	wantEqual(t, "changed since", get[bool](t)(m.ReplaceRunHook(ctx, h, []byte(`{"n":3}`))), false)
+	h.TenantID = "elsewhere"
+	wantEqual(t, "missing", get[bool](t)(m.ReplaceRunHook(ctx, h, []byte(`{"n":3}`))), false)
+	var got []string
+	for _, h := range get[[]store.StoredHook](t)(m.RunHooks(ctx, store.StoredHook{}))[:3] {
+		got = append(got, string(h.Data))
+	}
+	wantEqual(t, "one is replaced", got, []string{`{"n": 1}`, `{"n":2}`, `{"n": 1}`})
+}
+
 // runHooks keeps hooks, and says which ones have to be told.
 func runHooks(t *testing.T, open Open) {
 	s := open(t)

@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"run paging", runPaging},
 		{"run changes", runChanges},
 		{"run hooks", runHooks},
+		{"hooks of all callers", replacedHooks},
 		{"run writes", runWrite},
 		{"run log", runLog},
 		{"run claim", runClaim},

@@ -1,6 +1,6 @@
 // Package datadir has the files that p8 keeps in the data folder beside the
-// database: the address of the server that has the database, and the histories of
-// typed lines.
+// database: the address of the server that has the database, the histories of
+// typed lines, and the key of the secrets in the database.
 package datadir
 
 import (

@@ -12,10 +12,11 @@ import (
 	"github.com/p8-org/p8/store/sqlite"
 )
 
-// The histories of typed lines.
+// The histories of typed lines, and the key of the secrets in the database.
 const (
 	ChatHistory  = "chat_history"
 	QueryHistory = "query_history"
+	KeyFile      = "secret.key"
 )
 
 // Tighten makes the data folder and p8's files in it accessible to their owner only. A
@@ -33,7 +34,7 @@ func Tighten(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	own := []string{addressFile, ChatHistory, QueryHistory, logins.FolderMCP, logins.FolderP8}
+	own := []string{addressFile, ChatHistory, QueryHistory, KeyFile, logins.FolderMCP, logins.FolderP8}
 	shared := false
 	var errs []error
 	for _, e := range entries {

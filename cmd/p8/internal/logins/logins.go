@@ -2,17 +2,13 @@
 // line at p8 servers: a file each, in the data folder, so that a login works while a server
 // has the database.
 //
-// A file is encrypted with AES-256-GCM. Its key is derived from the setting, or from a
-// key file beside the logins that only its owner can read; the tenant, the user and the
-// address of the server are authenticated with it, so that no file serves for another
-// person or another server.
+// A file is sealed for its name, which holds digests of the tenant, the user and the address of
+// the server, so that no file serves for another person or another server. The key is that of
+// P8_SECRET_KEY, or of a key file beside the logins.
 package logins
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,11 +19,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/filelock"
+	"github.com/p8-org/p8/internal/seal"
 	"github.com/p8-org/p8/internal/signin"
 	"github.com/p8-org/p8/tool/mcp"
 )
@@ -46,16 +42,18 @@ const maxLogin = 1 << 20
 // Files keep logins in a folder. They are safe for concurrent use, also by several
 // processes.
 type Files struct {
-	dir, secret, purpose string
+	dir  string
+	ring *seal.Ring
+}
 
-	mu   sync.Mutex
-	aead cipher.AEAD
+func newFiles(dir, keys, purpose string) *Files {
+	return &Files{dir, seal.New(seal.Options{Keys: keys, File: filepath.Join(dir, keyFile), Purpose: purpose})}
 }
 
 // ForMCP returns the logins at MCP servers in a data folder, which is made when it is
-// needed. secret is the text that the key is derived from; "" means the key file.
-func ForMCP(dataDir, secret string) MCP {
-	return MCP{&Files{dir: filepath.Join(dataDir, FolderMCP), secret: secret, purpose: "p8 logins of MCP servers"}}
+// needed. keys are those of P8_SECRET_KEY; "" means the key file.
+func ForMCP(dataDir, keys string) MCP {
+	return MCP{newFiles(filepath.Join(dataDir, FolderMCP), keys, "p8 logins of MCP servers")}
 }
 
 // MCP keeps logins in the type of package mcp, whose fields are the same.
@@ -73,8 +71,8 @@ func (m MCP) PutLogin(ctx context.Context, l *mcp.Login) error {
 }
 
 // ForP8 returns the logins of the command line at p8 servers, as [ForMCP] does.
-func ForP8(dataDir, secret string) *Files {
-	return &Files{dir: filepath.Join(dataDir, FolderP8), secret: secret, purpose: "p8 logins of p8 servers"}
+func ForP8(dataDir, keys string) *Files {
+	return newFiles(filepath.Join(dataDir, FolderP8), keys, "p8 logins of p8 servers")
 }
 
 // Login returns the caller's login at a server, nil for none.
@@ -93,13 +91,14 @@ func (f *Files) Login(ctx context.Context, server string) (*signin.Login, error)
 	if err != nil {
 		return nil, err
 	}
-	aead, err := f.cipher(false)
-	if err != nil {
-		return nil, err
+	var plain []byte
+	if seal.IsSealed(sealed) {
+		plain, err = f.ring.Open(sealed, []byte(filepath.Base(name)))
+	} else {
+		plain, err = f.ring.OpenOlder(sealed, about)
 	}
-	plain, err := aead.Open(nil, nil, sealed, about)
 	if err != nil {
-		return nil, errors.New("the login was encrypted with another key (P8_SECRET_KEY, or the key file)")
+		return nil, fmt.Errorf("the login cannot be opened: %w", err)
 	}
 	login := new(signin.Login)
 	if err := json.Unmarshal(plain, login); err != nil || login.Server != server {
@@ -121,11 +120,14 @@ func (f *Files) PutLogin(ctx context.Context, l *signin.Login) error {
 	if len(plain) > maxLogin {
 		return fmt.Errorf("the login has %d bytes; at most %d are stored", len(plain), maxLogin)
 	}
-	aead, err := f.cipher(true)
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
+	sealed, err := f.ring.Seal(plain, []byte(filepath.Base(name)))
 	if err != nil {
 		return err
 	}
-	if err := replace(name, aead.Seal(nil, nil, plain, about)); err != nil {
+	if err := replace(name, sealed); err != nil {
 		return err
 	}
 	return ignoreMissing(os.Remove(f.older(about)))
@@ -156,6 +158,11 @@ func (f *Files) LockLogin(ctx context.Context, server string) (unlock func(), er
 	if err != nil {
 		return nil, err
 	}
+	return lock(ctx, name)
+}
+
+// lock reserves the file of a login.
+func lock(ctx context.Context, name string) (unlock func(), err error) {
 	// The file stays: if it were deleted, two processes could lock two files of one name.
 	lock, err := os.OpenFile(name+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -199,8 +206,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// place returns the file of a login, and what is authenticated with it. The name begins with
-// that of the person, so that all logins of a person are found.
+// place returns the file of a login, and what an older p8 authenticated with it. The name begins
+// with that of the person, so that all logins of a person are found.
 func (f *Files) place(ctx context.Context, server string) (name string, about []byte, err error) {
 	id, err := identity.From(ctx)
 	if err != nil {
@@ -224,69 +231,12 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// cipher returns the cipher of the logins; create makes the folder and the key file.
-func (f *Files) cipher(create bool) (cipher.AEAD, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if create {
-		if err := os.MkdirAll(f.dir, 0o700); err != nil {
-			return nil, err
-		}
-	}
-	if f.aead != nil {
-		return f.aead, nil
-	}
-	secret := []byte(f.secret)
-	if f.secret == "" {
-		var err error
-		if secret, err = f.key(create); err != nil {
-			return nil, err
-		}
-	}
-	key, err := hkdf.Key(sha256.New, secret, nil, f.purpose, 32)
-	if err != nil {
-		return nil, err
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	f.aead, err = cipher.NewGCMWithRandomNonce(block)
-	return f.aead, err
-}
-
-// key reads the key file; create makes it if it is missing. Of several processes that make
-// it at the same time one succeeds.
-func (f *Files) key(create bool) ([]byte, error) {
-	name := filepath.Join(f.dir, keyFile)
-	secret, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) && create {
-		secret = make([]byte, 32)
-		rand.Read(secret)
-		if err := write(name+"."+rand.Text(), secret, func(temporary string) error { return os.Link(temporary, name) }); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		secret, err = os.ReadFile(name)
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case len(secret) != 32:
-		return nil, fmt.Errorf("the key file %s is damaged", name)
-	}
-	return secret, nil
-}
-
-// replace writes a file as a whole.
+// replace writes a file that only its owner can read, as a whole.
 func replace(name string, content []byte) error {
-	return write(name+"."+rand.Text(), content, func(temporary string) error { return os.Rename(temporary, name) })
-}
-
-// write writes a temporary file that only its owner can read, and gives it to use.
-func write(temporary string, content []byte, use func(string) error) error {
+	temporary := name + "." + rand.Text()
 	defer os.Remove(temporary) // unless it was renamed
 	if err := os.WriteFile(temporary, content, 0o600); err != nil {
 		return err
 	}
-	return use(temporary)
+	return os.Rename(temporary, name)
 }

@@ -133,6 +133,8 @@ func (x *planter) talk() {
 	v["task"] = field(x, sent.body, "result", "task", "id")
 	v["context"] = field(x, sent.body, "result", "task", "contextId")
 	x.must("POST", "/a2a/general", rpc("CreateTaskPushNotificationConfig", object("taskId", v["task"], "id", "hook", "url", "https://example.com/"+x.p.canary("hook"))))
+	// The address is sealed in the database, an id is not.
+	x.must("POST", "/a2a/general", rpc("CreateTaskPushNotificationConfig", object("taskId", v["task"], "id", x.p.canary("hook"), "url", "https://example.com/")))
 }
 
 // memory writes moments, reminders and the profile.

@@ -1,9 +1,13 @@
 package wiring
 
 import (
+	"path/filepath"
+
 	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/datadir"
 	"github.com/p8-org/p8/internal/a2a"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/seal"
 )
 
 // OpenA2A builds the A2A server. Its jobs are also this process's if it exposes no agent:
@@ -18,7 +22,7 @@ func (p *Parts) OpenA2A(cfg *config.Config, tokens bool) error {
 		o.Store = p.Store
 	}
 	if p.Keeps && p.Work != nil {
-		o.Hooks, o.Leases, o.Queue = p.Store.Maintenance(), p.Store.Leases(), p.Work
+		o.Hooks, o.Leases, o.Queue, o.Seal = p.Store.Maintenance(), p.Store.Leases(), p.Work, NewSeal(cfg)
 	}
 	s, err := a2a.New(o)
 	if err != nil {
@@ -31,4 +35,13 @@ func (p *Parts) OpenA2A(cfg *config.Config, tokens bool) error {
 		p.A2A = s
 	}
 	return nil
+}
+
+// NewSeal returns the keys of the secrets in the database.
+func NewSeal(cfg *config.Config) *seal.Ring {
+	o := seal.Options{Keys: cfg.SecretKey, Purpose: "p8 secrets in the database"}
+	if cfg.DataDir != "" {
+		o.File = filepath.Join(cfg.DataDir, datadir.KeyFile)
+	}
+	return seal.New(o)
 }
