@@ -34,10 +34,13 @@ func (c *Claims) identity(std *jwt.Claims, all map[string]any) (identity.Identit
 		}
 		return name
 	}
-	id := identity.Identity{
-		Email: text(all, "email"), Name: text(all, "name"),
-		TenantID: text(all, or(c.Tenant, "tenant_id")), Expires: expiry(std),
+	tenant, err := text(all, or(c.Tenant, "tenant_id"))
+	if err != nil {
+		return identity.Identity{}, err
 	}
+	id := identity.Identity{TenantID: tenant, Expires: expiry(std)}
+	id.Email, _ = text(all, "email") // one that is no text proves no address
+	id.Name, _ = text(all, "name")
 	byAddress := or(c.User, "sub") == "email"
 	switch verified := all["email_verified"]; {
 	case verified == true || verified == "true":
@@ -45,7 +48,10 @@ func (c *Claims) identity(std *jwt.Claims, all map[string]any) (identity.Identit
 		id.Email = ""
 	}
 	if user := or(c.User, "sub"); !byAddress {
-		if id.UserID = text(all, user); id.UserID == "" {
+		if id.UserID, err = text(all, user); err != nil {
+			return identity.Identity{}, err
+		}
+		if id.UserID == "" {
 			return identity.Identity{}, invalid("the token names no user (" + user + ")")
 		}
 	} else if id.Email == "" {
@@ -59,7 +65,9 @@ func (c *Claims) identity(std *jwt.Claims, all map[string]any) (identity.Identit
 	if id.Visitor() {
 		return identity.Identity{}, &Refused{Bad: true, Forbidden: true, Message: "the token's user id begins with " + identity.VisitorPrefix + ", which is for callers without a token"}
 	}
-	id.Role = c.role(at(all, or(c.Roles, "roles")))
+	if id.Role, err = c.role(all, or(c.Roles, "roles")); err != nil {
+		return identity.Identity{}, err
+	}
 	checked, err := id.Normalize()
 	if err != nil {
 		var wrong *identity.InvalidError
@@ -71,18 +79,25 @@ func (c *Claims) identity(std *jwt.Claims, all map[string]any) (identity.Identit
 	return checked, nil
 }
 
-// role returns the highest role that the claim names.
-func (c *Claims) role(claim any) identity.Role {
+// role returns the highest role that the claim at a path names.
+func (c *Claims) role(all map[string]any, path string) (identity.Role, error) {
+	claim, ok := at(all, path)
 	var names []string
 	switch claim := claim.(type) {
+	case nil:
 	case string:
 		names = strings.Fields(claim)
 	case []any:
 		for _, one := range claim {
-			if name, ok := one.(string); ok {
-				names = append(names, name)
-			}
+			name, isText := one.(string)
+			ok = ok && isText
+			names = append(names, name)
 		}
+	default:
+		ok = false
+	}
+	if !ok {
+		return "", unreadable(path, "words, or a list of texts")
 	}
 	var best identity.Role
 	for _, name := range names {
@@ -96,28 +111,43 @@ func (c *Claims) role(claim any) identity.Role {
 	}
 	switch {
 	case best.Rank() > 0:
-		return best
+		return best, nil
 	case c.Role != "":
-		return c.Role
+		return c.Role, nil
 	}
-	return identity.RoleMember
+	return identity.RoleMember, nil
 }
 
-// at returns the claim at a path.
-func at(all map[string]any, path string) any {
+// at returns the claim at a path, nil if there is none. ok is false if something on the way to
+// it is no object.
+func at(all map[string]any, path string) (claim any, ok bool) {
 	// A claim may have dots in its name, such as https://example.com/tenant.
 	if v, ok := all[path]; ok {
-		return v
+		return v, true
 	}
 	head, rest, more := strings.Cut(path, ".")
-	if !more {
-		return nil
+	if !more || all[head] == nil {
+		return nil, true
 	}
-	inner, _ := all[head].(map[string]any)
+	inner, ok := all[head].(map[string]any)
+	if !ok {
+		return nil, false
+	}
 	return at(inner, rest)
 }
 
-func text(all map[string]any, path string) string {
-	s, _ := at(all, path).(string)
-	return strings.TrimSpace(s)
+// text returns the text at a path, "" if there is no claim. A claim that is empty or of another
+// type is an error: taken for a missing one, it would put the caller into the default tenant.
+func text(all map[string]any, path string) (string, error) {
+	claim, ok := at(all, path)
+	s, isText := claim.(string)
+	if s = strings.TrimSpace(s); !ok || claim != nil && (!isText || s == "") {
+		return "", unreadable(path, "a text")
+	}
+	return s, nil
+}
+
+// unreadable refuses a token with a claim that is not what it must be.
+func unreadable(path, must string) *Refused {
+	return &Refused{Bad: true, Forbidden: true, Message: "the token cannot be used: its claim " + path + " must be " + must}
 }
