@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api/internal/field"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
@@ -129,6 +130,13 @@ func (b *dreamBody) request() (dream.Request, *problem.Problem) {
 
 // start dreams now for wait or a dry run, else queues the dream.
 func (h *handlers) start(ctx context.Context, req dream.Request, wait bool) (status int, answer any, err error) {
+	id, err := identity.From(ctx)
+	if err == nil && id.Visitor() {
+		err = &problem.Problem{Status: http.StatusForbidden, Code: "forbidden", Message: "nobody dreams for a caller without a token: send one"}
+	}
+	if err != nil {
+		return 0, nil, err
+	}
 	if !req.DryRun && !wait {
 		receipt, err := h.o.Dreams.Enqueue(ctx, req)
 		return http.StatusAccepted, dreamQueued{receipt.ID, "queued", receipt.Duplicate}, err
