@@ -158,6 +158,10 @@ func (s *Service) Erase(ctx context.Context, patient bool) error {
 			return err
 		}
 	}
+	// This process may have read a key of the user again before its row was deleted.
+	if err := s.o.Local(ctx); err != nil {
+		return err
+	}
 	// A run that ended a moment ago may have enqueued a job.
 	if _, err := s.forgetJobs(ctx); err != nil {
 		return err

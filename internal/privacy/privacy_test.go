@@ -192,7 +192,7 @@ func TestWatch(t *testing.T) {
 	}
 	k.must(k.Erase(ann, true))
 	k.must(w.look(t.Context()))
-	if len(k.forgot) != 4 { // ann's by Erase, and again at the end
+	if len(k.forgot) != 5 { // ann's by Erase before its steps and after them, and again at the end
 		t.Errorf("forgot %v", k.forgot)
 	}
 }

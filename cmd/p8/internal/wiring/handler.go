@@ -18,6 +18,7 @@ import (
 
 // Handler returns the HTTP API.
 func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Handler {
+	p.callers.Store(callers)
 	o := api.Options{
 		Chat: p.Chat, Catalog: p.Catalog, Auth: callers, PublicURL: cfg.PublicURL,
 		Models:  func(context.Context) []string { return []string{p.Choice.Model} },

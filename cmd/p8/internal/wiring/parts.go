@@ -11,12 +11,14 @@ package wiring
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/internal/a2a"
 	"github.com/p8-org/p8/internal/ask"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/dream"
 	"github.com/p8-org/p8/internal/embed"
 	"github.com/p8-org/p8/internal/ingest"
@@ -82,6 +84,8 @@ type Parts struct {
 	quotas *quota.Manager
 	// embedder is the embedding model, nil for none.
 	embedder embed.Model
+	// callers verifies those of the Handler; jobs that run before there is one find nil.
+	callers atomic.Pointer[auth.Authenticator]
 }
 
 // Close stops runs and jobs and closes the store.

@@ -17,9 +17,12 @@ func (p *Parts) openPrivacy(o Options) {
 	p.Work.kinds[privacy.Kind] = p.Privacy.Worker()
 }
 
-// forgetCaller forgets what this process keeps of the caller outside of the database: the
-// logins at MCP servers, and compiled agents, which hold the texts of documents.
+// forgetCaller forgets what this process keeps of the caller outside of the database: API keys,
+// the logins at MCP servers, and compiled agents, which hold the texts of documents.
 func (p *Parts) forgetCaller(ctx context.Context) error {
+	if callers := p.callers.Load(); callers != nil {
+		callers.Forget()
+	}
 	p.Catalog.Clear("")
 	return p.servers.Forget(ctx)
 }
