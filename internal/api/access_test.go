@@ -120,6 +120,8 @@ func TestKeysOverHTTP(t *testing.T) {
 		{"expired", `{"name":"x","expires_at":"2001-01-01T00:00:00Z"}`, member, 422},
 		{"no time", `{"name":"x","expires_at":"90d"}`, member, 400},
 		{"no user", `{"name":"x","user":"a\u0000b"}`, admin, 422},
+		{"an end in another field", `{"name":"x","expires":"2100-01-01T00:00:00Z"}`, member, 422},
+		{"a tenant in another field", `{"name":"x","tenant":"two"}`, admin, 422},
 		{"no body", ``, member, 400},
 	} {
 		if w := r.do("POST", "/keys", c.body, c.by); w.Code != c.status {
@@ -225,6 +227,7 @@ func TestLogins(t *testing.T) {
 	}
 	for what, body := range map[string]string{
 		"a password of 1 MB": login(mail, strings.Repeat("x", 1<<20)), "no password": login(mail, ""), "another type": `{"email":1,"password":"x"}`,
+		"another field": `{"email":"x@example.com","password":"x","tenant":"one"}`,
 	} {
 		if w := r.do("POST", "/auth/login", body); w.Code != 422 {
 			t.Errorf("%s: %d %s", what, w.Code, w.Body)

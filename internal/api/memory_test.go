@@ -122,7 +122,7 @@ func TestMemory(t *testing.T) {
 		{name: "put-over-chunk", method: "POST", path: "/moments", body: `{"name":"session-abc-chunk-0"}`},
 		{name: "put-other-session", method: "POST", path: "/moments", body: `{"name":"Tea","session_id":"nobody"}`},
 		{name: "patch", method: "PATCH", path: "/moments/" + note, body: `{"name":"tea-again","metadata":{"b":[2]},"topic_tags":["tea"],"category":""}`},
-		{name: "patch-empty", method: "PATCH", path: "/moments/" + note, body: `{"metadata":null,"other":1}`},
+		{name: "patch-empty", method: "PATCH", path: "/moments/" + note, body: `{"metadata":null}`},
 		{name: "patch-chunk", method: "PATCH", path: "/moments/" + chunk, body: `{"summary":"Nothing."}`},
 		{name: "patch-unknown", method: "PATCH", path: "/moments/nobody", body: `{"summary":"x"}`},
 		{name: "rate", method: "POST", path: "/moments/" + chunk + "/rate", body: `{"rating":4}`},

@@ -76,8 +76,11 @@ func TestQuotas(t *testing.T) {
 		{"the tenant", `{"kind":"tenant","limits":"runs=9"}`, identity.Identity{}, 200, `"limits":"runs=9"`},
 		{"a mistake", `{"kind":"user","id":"rita","limits":"tokens=many"}`, identity.Identity{}, 422, "is not a limit"},
 		{"another kind", `{"kind":"team","limits":"tokens=1"}`, identity.Identity{}, 422, "team"},
-		{"removed", `{"kind":"user","id":"rita"}`, identity.Identity{}, 200, `"limits":"tokens=5000000"`},
-		{"again", `{"kind":"user","id":"rita"}`, identity.Identity{}, 404, "no such quota"},
+		{"no limits", `{"kind":"user","id":"rita"}`, identity.Identity{}, 422, "limits is missing"},
+		{"limits in another field", `{"kind":"user","id":"rita","limit":"tokens=7"}`, identity.Identity{}, 422, "did you mean limits?"},
+		{"null as limits", `{"kind":"user","id":"rita","limits":null}`, identity.Identity{}, 422, "limits is missing"},
+		{"removed", `{"kind":"user","id":"rita","limits":""}`, identity.Identity{}, 200, `"limits":"tokens=5000000"`},
+		{"again", `{"kind":"user","id":"rita","limits":""}`, identity.Identity{}, 404, "no such quota"},
 		{"a member", `{"kind":"user","id":"rita","limits":"usd=5"}`, identity.Identity{UserID: "rita", Role: identity.RoleMember}, 403, "admin"},
 		{"an admin for the tenant", `{"kind":"tenant","limits":"runs=0"}`, identity.Identity{UserID: "ada", Role: identity.RoleAdmin}, 403, "deployment"},
 	} {

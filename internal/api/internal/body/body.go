@@ -92,13 +92,15 @@ func (b Reader) Bytes(w http.ResponseWriter, r *http.Request) ([]byte, *problem.
 	return text.Bytes(), encoded(text.Bytes())
 }
 
-// JSON reads a JSON object into v. Fields that v does not have are ignored.
+// JSON reads a JSON object into v, a pointer to a struct, and refuses fields that it does not
+// have, as the description says. Bodies of other people's protocols are read with Bytes and
+// Decode, which ignore them.
 func (b Reader) JSON(w http.ResponseWriter, r *http.Request, v any) *problem.Problem {
 	text, p := b.Bytes(w, r)
 	if p != nil {
 		return p
 	}
-	return Decode(text, v)
+	return strict(text, v)
 }
 
 // Optional is JSON for a body that may be empty.
@@ -107,7 +109,15 @@ func (b Reader) Optional(w http.ResponseWriter, r *http.Request, v any) *problem
 	if p != nil || len(bytes.TrimSpace(text)) == 0 {
 		return p
 	}
-	return Decode(text, v)
+	return strict(text, v)
+}
+
+// strict is Decode without unknown fields.
+func strict(text []byte, v any) *problem.Problem {
+	if p := Decode(text, v); p != nil {
+		return p
+	}
+	return unknown(text, v)
 }
 
 // codeUnreadable is the code of a body that failed for a reason unknown here.

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/p8-org/p8/internal/api/internal/body"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/web"
@@ -57,10 +58,14 @@ func (h *handlers) embed(w http.ResponseWriter, r *http.Request) (int, any, erro
 		return 0, nil, p
 	}
 	var in request
-	if p := h.api.JSON(w, r, &in); p != nil {
-		return 0, nil, p
+	text, p := h.api.Bytes(w, r)
+	if p == nil {
+		p = body.Decode(text, &in)
 	}
-	if p := h.accepts(&in); p != nil {
+	if p == nil {
+		p = h.accepts(&in)
+	}
+	if p != nil {
 		return 0, nil, p
 	}
 	used, p := h.measure(in.Input)

@@ -14,6 +14,7 @@ type askBody struct {
 	Question string `json:"question,omitempty" doc:"The same."`
 	Model    string `json:"model,omitempty" doc:"The model that writes the query, as provider:model; the default is P8_QUERY_AGENT_MODEL."`
 	PlanOnly bool   `json:"plan_only,omitempty" doc:"Return the query without running it."`
+	Ignored
 }
 
 func (*askBody) Example() string { return `{"query":"Who works with Sarah Chen?"}` }

@@ -34,7 +34,11 @@ type queryBody struct {
 	Previous []ask.StageResult `json:"previous_results,omitempty" doc:"Results of stages that ran before, from stage_results."`
 	Resume   int               `json:"resume_from_stage,omitempty" doc:"Skip the stages with smaller numbers."`
 
-	// The caller is never taken from a body.
+	Ignored
+}
+
+// Ignored are fields that clients of REM send. The caller is never taken from a body.
+type Ignored struct {
 	TenantID json.RawMessage `json:"tenant_id,omitempty" doc:"Ignored: the headers name the caller."`
 	UserID   json.RawMessage `json:"user_id,omitempty" doc:"Ignored, like tenant_id."`
 }
@@ -199,6 +203,7 @@ func (h *handlers) staged(ctx context.Context, b *queryBody) (any, error) {
 // rawBody is the body of POST /query/raw.
 type rawBody struct {
 	Query string `json:"query" doc:"A query of the dialect."`
+	Ignored
 }
 
 func (*rawBody) Example() string { return `{"query":"LOOKUP sarah-chen"}` }

@@ -47,9 +47,9 @@ type (
 	}
 	// quotaBody is the body of PUT /quotas.
 	quotaBody struct {
-		Kind   string `json:"kind" doc:"tenant, user or key."`
-		ID     string `json:"id,omitempty" doc:"The id of the user or the key; empty for the tenant, and for all anonymous callers together."`
-		Limits string `json:"limits" doc:"Such as requests=60,runs=4,tokens=2M,usd=5; those that are not named are the settings', 0 is no limit. Empty removes the quota."`
+		Kind   string  `json:"kind" doc:"tenant, user or key."`
+		ID     string  `json:"id,omitempty" doc:"The id of the user or the key; empty for the tenant, and for all anonymous callers together."`
+		Limits *string `json:"limits" nullable:"false" doc:"Such as requests=60,runs=4,tokens=2M,usd=5; those that are not named are the settings', 0 is no limit. Empty removes the quota."`
 	}
 )
 
@@ -72,11 +72,14 @@ func (h *handlers) put(w http.ResponseWriter, r *http.Request) (int, any, error)
 	if p := h.api.JSON(w, r, &b); p != nil {
 		return 0, nil, p
 	}
+	if b.Limits == nil {
+		return 0, nil, problem.Invalid("limits", "limits is missing; send a body such as %s, with empty limits to remove the quota", b.Example())
+	}
 	ctx, p := h.in(r.Context(), r.URL.Query().Get("tenant"))
 	if p != nil {
 		return 0, nil, p
 	}
-	now, err := h.quotas.Set(ctx, b.Kind, b.ID, b.Limits)
+	now, err := h.quotas.Set(ctx, b.Kind, b.ID, *b.Limits)
 	if err != nil {
 		return 0, nil, h.problem(ctx, err)
 	}
