@@ -16,7 +16,7 @@ func (s *Service) AddUser(ctx context.Context, email, password string, role iden
 		err = fmt.Errorf("%w: %.64q is not an e-mail address", store.ErrInvalid, email)
 	}
 	if err == nil {
-		err = checkPassword(password)
+		err = checkNew(id, password)
 	}
 	if err != nil {
 		return store.Account{}, err
@@ -56,7 +56,7 @@ func (s *Service) SetPassword(ctx context.Context, user, old, password string) e
 	}
 	id, _, err := person(user)
 	if err == nil {
-		err = checkPassword(password)
+		err = checkNew(id, password)
 	}
 	if err == nil && len(old) > maxPassword {
 		err = tooLong()

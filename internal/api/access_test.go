@@ -118,7 +118,11 @@ func TestKeysOverHTTP(t *testing.T) {
 		{"no name", `{}`, member, 422},
 		{"no role", `{"name":"x","role":"root"}`, member, 422},
 		{"expired", `{"name":"x","expires_at":"2001-01-01T00:00:00Z"}`, member, 422},
-		{"no time", `{"name":"x","expires_at":"90d"}`, member, 400},
+		{"no time", `{"name":"x","expires_at":"90d"}`, member, 422},
+		{"an empty time", `{"name":"x","expires_at":""}`, member, 422},
+		{"the year 1", `{"name":"x","expires_at":"0001-01-01T00:00:00Z"}`, member, 422},
+		{"a time of another type", `{"name":"x","expires_at":5}`, member, 422},
+		{"a blank name", `{"name":"  "}`, member, 422},
 		{"no user", `{"name":"x","user":"a\u0000b"}`, admin, 422},
 		{"an end in another field", `{"name":"x","expires":"2100-01-01T00:00:00Z"}`, member, 422},
 		{"a tenant in another field", `{"name":"x","tenant":"two"}`, admin, 422},
@@ -133,6 +137,12 @@ func TestKeysOverHTTP(t *testing.T) {
 			t.Errorf("%s lists %s, want %s", who, got, want)
 		}
 	}
+	for _, path := range []string{"/audit?since=7d", "/audit?before=yesterday"} {
+		if w := r.do("GET", path, "", admin); w.Code != 422 || !strings.Contains(w.Body.String(), "a time such as 2026-02-21T09:00:00Z") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	r.list(t, "/audit?since=2026-02-21&before=2100-01-01T00:00:00Z", admin)
 	if got := fmt.Sprint(r.list(t, "/keys?user=mia@example.com&name=ci", admin)); got != "[ci]" {
 		t.Error(got)
 	}
@@ -192,8 +202,9 @@ func TestLogins(t *testing.T) {
 	r.answers(t, 403, "POST", "/auth/users", string(body), member)
 	r.answers(t, 403, "GET", "/auth/users", "", member)
 	for what, body := range map[string]string{
-		"short": `{"email":"x@example.com","password":"short"}`, "no address": `{"email":"x","password":"` + secret + `"}`,
-		"long": `{"email":"x@example.com","password":"` + strings.Repeat("x", 1<<20) + `"}`, "no role": `{"email":"x@example.com","password":"` + secret + `","role":"root"}`,
+		"short": `{"email":"x@example.com","password":"short"}`, "one letter": `{"email":"x@example.com","password":"aaaaaaaaaaaa"}`, "the address": `{"email":"abcdef@example.com","password":"Abcdef@example.com"}`,
+		"no address": `{"email":"x","password":"` + secret + `"}`,
+		"long":       `{"email":"x@example.com","password":"` + strings.Repeat("x", 1<<20) + `"}`, "no role": `{"email":"x@example.com","password":"` + secret + `","role":"root"}`,
 	} {
 		if w := r.do("POST", "/auth/users", body, admin); w.Code != 422 {
 			t.Errorf("%s: %d %s", what, w.Code, w.Body)

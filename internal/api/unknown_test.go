@@ -50,6 +50,8 @@ func TestUnknownFields(t *testing.T) {
 	for body, says := range map[string]string{
 		`{"link":true,"expires":"2100-01-01T00:00:00Z"}`: "did you mean expires_at?",
 		`{"link":true,"Role":"reader","x":{}}`:           "the fields are shared_with_user_id, link, role, expires_at",
+		`{"link":true,"expires_at":"yesterday"}`:         "expires_at is",
+		`{"link":true,"expires_at":""}`:                  "leave it out for no end",
 		`{"link":true,"":1}`:                             "there is no field",
 		`{"` + strings.Repeat("x", 10_000) + `":1}`:      "there is no field",
 	} {

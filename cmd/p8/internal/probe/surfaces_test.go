@@ -163,7 +163,7 @@ var conversations = []surface{
 		"Content-Disposition: form-data; name=\"session_id\"\r\n\r\n{session}\r\n--b--\r\n", "", "Content-Type", "multipart/form-data; boundary=b"),
 	post(talks, "POST /schemas", "/schemas", object("type", "object", "name", "{agent}-3", "description", "You are another."), ""),
 	post(talks, "POST /auth/users", "/auth/users", `{"email":"intruder@example.com","role":"admin","password":"a password of the intruder"}`, ""),
-	post(talks, "POST /keys", "/keys", `{"name":"of {me}","user_id":"{me}","role":"reader"}`, ""),
+	post(talks, "POST /keys", "/keys", `{"name":"of {me}","user":"{me}","role":"reader"}`, ""),
 	post(talks, "POST /reminders", "/reminders", object("name", "errand", "description", "x", "crontab", "0 9 * * *"), ""),
 	post(talks, "POST /ask", "/ask", `{"query":"note"}`, ""),
 	post(talks, "POST /dream", "/dream", `{"dry_run":true}`, ""),

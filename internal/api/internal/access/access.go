@@ -4,10 +4,10 @@ package access
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/account"
+	"github.com/p8-org/p8/internal/api/internal/field"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/store"
@@ -61,8 +61,8 @@ func (h *handlers) missing() *problem.Problem {
 type auditInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many entries to return."`
 	Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
-	Since  string `query:"since" format:"date-time" doc:"Only entries from this time on."`
-	Before string `query:"before" format:"date-time" doc:"Only entries before this time."`
+	Since  string `query:"since" maxLength:"64" doc:"Only entries from this time on: a time with its offset, or a day."`
+	Before string `query:"before" maxLength:"64" doc:"Only entries before this time."`
 	Action string `query:"action" maxLength:"64" doc:"Only this action, such as auth.login or key.create."`
 	User   string `query:"user" maxLength:"128" doc:"Only actions of this user, by e-mail address or id."`
 }
@@ -72,10 +72,12 @@ func (h *handlers) audit(ctx context.Context, in *auditInput) (*rest.List[store.
 		return nil, p
 	}
 	f := store.AuditFilter{Action: in.Action, UserID: in.User, Limit: in.Limit, Cursor: in.Cursor}
-	for text, at := range map[string]*time.Time{in.Since: &f.Since, in.Before: &f.Before} {
-		if text != "" {
-			*at, _ = time.Parse(time.RFC3339, text) // its format was checked
-		}
+	var p *problem.Problem
+	if f.Since, p = field.Time("since", in.Since); p != nil {
+		return nil, p
+	}
+	if f.Before, p = field.Time("before", in.Before); p != nil {
+		return nil, p
 	}
 	rows, next, err := h.o.Accounts.Audit(ctx, f)
 	if err != nil {

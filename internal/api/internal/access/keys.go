@@ -3,10 +3,11 @@ package access
 import (
 	"context"
 	"net/http"
-	"time"
+	"strings"
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/account"
+	"github.com/p8-org/p8/internal/api/internal/field"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/store"
@@ -28,7 +29,7 @@ type (
 		User    string        `json:"user,omitempty" doc:"The user whose key it is, by e-mail address or id; you, if it is absent. For admins."`
 		Tenant  string        `json:"tenant_id,omitempty" doc:"Your tenant."`
 		Role    identity.Role `json:"role,omitempty" enum:"reader,member,admin" doc:"What the key may do; member by default. Not more than you."`
-		Expires time.Time     `json:"expires_at,omitzero" doc:"When the key ends; never, if it is absent."`
+		Expires *string       `json:"expires_at,omitempty" doc:"When the key ends: a time with its offset, or a day; never, if it is absent."`
 	}
 	// newKey is a key with its text, which is shown once.
 	newKey struct {
@@ -84,10 +85,17 @@ func (h *handlers) createKey(w http.ResponseWriter, r *http.Request) (int, any, 
 	if b.Role != "" && b.Role.Rank() == 0 {
 		return 0, nil, problem.Invalid("role", "role is %.32q; it is reader, member or admin", b.Role)
 	}
+	if strings.TrimSpace(b.Name) == "" {
+		return 0, nil, problem.Invalid("name", "name is missing; call the key something, such as ci")
+	}
+	ends, p := field.End("expires_at", b.Expires)
+	if p != nil {
+		return 0, nil, p
+	}
 	if err := same(ctx, b.Tenant); err != nil {
 		return 0, nil, err
 	}
-	text, k, err := h.o.Accounts.CreateKey(ctx, account.KeyRequest{Name: b.Name, User: b.User, Role: b.Role, ExpiresAt: b.Expires})
+	text, k, err := h.o.Accounts.CreateKey(ctx, account.KeyRequest{Name: b.Name, User: b.User, Role: b.Role, ExpiresAt: ends})
 	if err != nil {
 		return 0, nil, h.api.About(ctx, "key", err)
 	}

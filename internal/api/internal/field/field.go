@@ -100,6 +100,19 @@ func Time(param, value string) (time.Time, *problem.Problem) {
 	return time.Time{}, problem.Invalid(param, "%s is %q; it is a day such as 2026-02-21, or a time such as 2026-02-21T09:00:00Z", param, web.Cut(value))
 }
 
+// End reads the time at which something ends, nil for never. An empty text is a mistake: taken
+// for never, it would make a key or a share that does not end.
+func End(param string, value *string) (time.Time, *problem.Problem) {
+	if value == nil {
+		return time.Time{}, nil
+	}
+	at, p := Time(param, *value)
+	if p == nil && at.IsZero() {
+		p = problem.Invalid(param, "%s is %q; it is a time such as 2026-02-21T09:00:00Z, or leave it out for no end", param, web.Cut(*value))
+	}
+	return at, p
+}
+
 // Day refuses a text that is no day; "" is allowed.
 func Day(param, value string) *problem.Problem {
 	if value == "" {

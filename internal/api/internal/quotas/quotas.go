@@ -10,10 +10,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
+	"github.com/p8-org/p8/internal/api/internal/web"
 	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/store"
 )
@@ -48,12 +52,14 @@ type (
 	// quotaBody is the body of PUT /quotas.
 	quotaBody struct {
 		Kind   string  `json:"kind" doc:"tenant, user or key."`
-		ID     string  `json:"id,omitempty" doc:"The id of the user or the key; empty for the tenant, and for all anonymous callers together."`
+		ID     string  `json:"id,omitempty" doc:"The user, by id or e-mail address, or the id of the key; empty for the tenant, and for all anonymous callers together."`
 		Limits *string `json:"limits" nullable:"false" doc:"Such as requests=60,runs=4,tokens=2M,usd=5; those that are not named are the settings', 0 is no limit. Empty removes the quota."`
 	}
 )
 
-func (*quotaBody) Example() string { return `{"kind":"user","id":"alice","limits":"tokens=2M,usd=5"}` }
+func (*quotaBody) Example() string {
+	return `{"kind":"user","id":"alice@example.com","limits":"tokens=2M,usd=5"}`
+}
 
 func (h *handlers) list(ctx context.Context, in *listInput) (*rest.Body[quota.List], error) {
 	ctx, p := h.in(ctx, in.Tenant)
@@ -72,8 +78,8 @@ func (h *handlers) put(w http.ResponseWriter, r *http.Request) (int, any, error)
 	if p := h.api.JSON(w, r, &b); p != nil {
 		return 0, nil, p
 	}
-	if b.Limits == nil {
-		return 0, nil, problem.Invalid("limits", "limits is missing; send a body such as %s, with empty limits to remove the quota", b.Example())
+	if p := b.check(); p != nil {
+		return 0, nil, p
 	}
 	ctx, p := h.in(r.Context(), r.URL.Query().Get("tenant"))
 	if p != nil {
@@ -84,6 +90,22 @@ func (h *handlers) put(w http.ResponseWriter, r *http.Request) (int, any, error)
 		return 0, nil, h.problem(ctx, err)
 	}
 	return http.StatusOK, now, nil
+}
+
+// check refuses bodies without a subject or limits, and makes an e-mail address the user's id.
+func (b *quotaBody) check() *problem.Problem {
+	switch {
+	case b.Kind == "":
+		return problem.Invalid("kind", "kind is missing: it is tenant, user or key, in a body such as %s", b.Example())
+	case b.Limits == nil:
+		return problem.Invalid("limits", "limits is missing; send a body such as %s, with empty limits to remove the quota", b.Example())
+	case b.Kind == store.QuotaKey && *b.Limits != "" && uuid.Validate(b.ID) != nil:
+		return problem.Invalid("id", "id is %q, which is no key's; GET /keys lists them", web.Cut(b.ID))
+	}
+	if b.Kind == store.QuotaUser && strings.Contains(b.ID, "@") {
+		b.ID = identity.UserID(b.ID)
+	}
+	return nil
 }
 
 // in returns a context in the tenant that the request names. Only the deployment names another

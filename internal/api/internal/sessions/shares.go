@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
+	"github.com/p8-org/p8/internal/api/internal/field"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/web"
@@ -17,10 +17,10 @@ import (
 type (
 	// shareBody is the body of POST /sessions/{id}/shares.
 	shareBody struct {
-		UserID    string    `json:"shared_with_user_id,omitempty" doc:"The user to share with, by id or e-mail address: somebody of your tenant who has had a conversation here."`
-		Link      bool      `json:"link,omitempty" doc:"Share by a link instead, which only reads."`
-		Role      string    `json:"role,omitempty" enum:"reader,writer" doc:"reader (the default) reads; writer also has turns in the session."`
-		ExpiresAt time.Time `json:"expires_at,omitzero" doc:"When the share ends by itself; never without it."`
+		UserID    string  `json:"shared_with_user_id,omitempty" doc:"The user to share with, by id or e-mail address: somebody of your tenant who has had a conversation here."`
+		Link      bool    `json:"link,omitempty" doc:"Share by a link instead, which only reads."`
+		Role      string  `json:"role,omitempty" enum:"reader,writer" doc:"reader (the default) reads; writer also has turns in the session."`
+		ExpiresAt *string `json:"expires_at,omitempty" doc:"When the share ends by itself: a time with its offset, or a day; never without it."`
 	}
 	// newShare is a share with its address.
 	newShare struct {
@@ -59,7 +59,11 @@ func (h *handlers) share(w http.ResponseWriter, r *http.Request) (int, any, erro
 	if p := h.api.JSON(w, r, &b); p != nil {
 		return 0, nil, p
 	}
-	x := store.Share{SessionID: r.PathValue("id"), UserID: b.UserID, Link: b.Link, Role: b.Role, ExpiresAt: b.ExpiresAt}
+	ends, p := field.End("expires_at", b.ExpiresAt)
+	if p != nil {
+		return 0, nil, p
+	}
+	x := store.Share{SessionID: r.PathValue("id"), UserID: b.UserID, Link: b.Link, Role: b.Role, ExpiresAt: ends}
 	if err := h.o.Store.PutShare(ctx, &x); err != nil {
 		if _, missing := h.o.Store.Session(ctx, x.SessionID); errors.Is(err, store.ErrNotFound) && !x.Link && missing == nil {
 			return 0, nil, &problem.Problem{Status: http.StatusNotFound, Code: "not_found", Message: fmt.Sprintf("there is no user %.64q who has had a conversation here: check the address", b.UserID)}
