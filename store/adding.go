@@ -79,11 +79,15 @@ func newAddingSQL(d Dialect, session string) (sql addingSQL) {
 		at = session + `, (SELECT message_count + dropped_messages - $3 FROM sessions WHERE tenant_id = $1 AND id = ` + session +
 			` AND ` + d.ownerOf(``) + ` = $5)`
 	}
+	author := `$27`
+	if session == runSession {
+		author = `(SELECT author FROM runs WHERE tenant_id = $1 AND id = $27)`
+	}
 	column, owner = d.putOwner(`$5`)
 	sql.insert = `INSERT INTO messages (tenant_id, session_id, seq, id, ` + column + `, message_type, content, tool_calls, status,
 		token_count, input_tokens, output_tokens, latency_ms, model, agent_name, agent_path,
 		run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd, agent_run_id, parent_tool_call_id, client_message_id, author) VALUES ($1, ` + at + `, $4, ` + owner + `,
-		$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23, $24, $25, $26, $27)`
+		$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23, $24, $25, $26, ` + author + `)`
 	return sql
 }
 
@@ -148,7 +152,10 @@ func (a *adding) args(sess *Session, ms []*Message) []any {
 // insert writes the messages by which the counters were raised last. It sets their ID and
 // CreatedAt where they are empty.
 func (a *adding) insert(ctx context.Context, ms []*Message) error {
-	sql := a.sql().insert
+	sql, run, author := a.sql().insert, "", null(a.by.author)
+	if a.session == runSession {
+		run, author = a.key, a.key // whose run it is, whoever ends it
+	}
 	tokens, usd := 0, 0.0
 	for i, m := range ms {
 		tokens, usd = tokens+m.InputTokens+m.OutputTokens, usd+m.CostUSD
@@ -159,14 +166,14 @@ func (a *adding) insert(ctx context.Context, ms []*Message) error {
 		if a.d.knows() {
 			key, number = m.SessionID, m.Seq
 		}
-		if err := a.c.Later(ctx, Statement{SQL: sql, Args: m.args(a.by, key, number)}); err != nil {
+		if err := a.c.Later(ctx, Statement{SQL: sql, Args: m.args(a.by, key, number, author)}); err != nil {
 			return err
 		}
 		if err := a.index(ctx, m); err != nil {
 			return err
 		}
 	}
-	return a.store.spend(ctx, a.c, a.by, tokens, usd, a.now)
+	return a.store.spend(ctx, a.c, a.by, run, tokens, usd, a.now)
 }
 
 // index makes a message findable by its words, if a person or an agent said it.
@@ -193,8 +200,9 @@ func (m *Message) complete(now time.Time) (err error) {
 	return nil
 }
 
-// args returns the parameters of insert; key is the session, number the message's place in it.
-func (m *Message) args(by caller, key string, number int64) []any {
+// args returns the parameters of insert; key is the session, number the message's place in it,
+// author a guest, or the run that knows its author.
+func (m *Message) args(by caller, key string, number int64, author any) []any {
 	var content, latency any
 	if m.Content != nil {
 		content = *m.Content
@@ -206,7 +214,7 @@ func (m *Message) args(by caller, key string, number int64) []any {
 		by.TenantID, key, number, m.ID, by.UserID, m.Type, content, m.ToolCalls, null(m.Status),
 		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
 		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt, m.Parts, m.CostUSD,
-		null(m.AgentRunID), null(m.ParentToolCallID), null(m.ClientMessageID), null(by.author),
+		null(m.AgentRunID), null(m.ParentToolCallID), null(m.ClientMessageID), author,
 	}
 }
 

@@ -92,17 +92,20 @@ type spending struct {
 // Spend counts what the caller spent outside of any session.
 func (q Quotas) Spend(ctx context.Context, tokens int, costUSD float64) error {
 	return q.store.run(ctx, "count tokens", q.store.engine.Write, func(c Conn, by caller) error {
-		return q.store.spend(ctx, c, by, tokens, costUSD, q.store.clock())
+		return q.store.spend(ctx, c, by, "", tokens, costUSD, q.store.clock())
 	})
 }
 
 // spend adds tokens and dollars to what the tenant, the user and the key have used today. All
-// writers take the rows in one order.
-func (s *Store) spend(ctx context.Context, c Conn, by caller, tokens int, usd float64, now time.Time) error {
+// writers take the rows in one order. run is the run that spent them, "" outside of any.
+func (s *Store) spend(ctx context.Context, c Conn, by caller, run string, tokens int, usd float64, now time.Time) error {
 	if !s.metered.Load() || tokens == 0 && usd == 0 {
 		return nil
 	}
-	sql, args := spendSQL, append(make([]any, 0, 6), by.TenantID, by.payer(), QuotaDay(now), tokens, usd)
+	sql, args := spendSQL, append(make([]any, 0, 7), by.TenantID, by.payer(), QuotaDay(now), tokens, usd, run)
+	if run != "" {
+		args[1] = by.UserID // unless the run has an author, whoever ends it
+	}
 	if by.KeyID != "" && by.KeyID != identity.DeploymentKey {
 		sql, args = spendKeySQL, append(args, by.KeyID)
 	}
@@ -110,14 +113,15 @@ func (s *Store) spend(ctx context.Context, c Conn, by caller, tokens int, usd fl
 }
 
 const (
-	spendInto = `INSERT INTO quota_usage (tenant_id, kind, subject, day_at, tokens, cost_usd) VALUES `
-	spendBoth = `($1, 'tenant', '', $3, $4, $5), ($1, 'user', $2, $3, $4, $5)`
-	spendSum  = ` ON CONFLICT (tenant_id, kind, subject) DO UPDATE SET
+	spendInto  = `INSERT INTO quota_usage (tenant_id, kind, subject, day_at, tokens, cost_usd) VALUES `
+	spendBoth  = `($1, 'tenant', '', $3, $4, $5), ($1, 'user', ` + spendPayer + `, $3, $4, $5)`
+	spendPayer = `COALESCE((SELECT author FROM runs WHERE tenant_id = $1 AND id = $6), $2)`
+	spendSum   = ` ON CONFLICT (tenant_id, kind, subject) DO UPDATE SET
 		tokens = CASE WHEN quota_usage.day_at > excluded.day_at THEN quota_usage.tokens WHEN quota_usage.day_at = excluded.day_at THEN quota_usage.tokens + excluded.tokens ELSE excluded.tokens END,
 		cost_usd = CASE WHEN quota_usage.day_at > excluded.day_at THEN quota_usage.cost_usd WHEN quota_usage.day_at = excluded.day_at THEN quota_usage.cost_usd + excluded.cost_usd ELSE excluded.cost_usd END,
 		day_at = CASE WHEN quota_usage.day_at > excluded.day_at THEN quota_usage.day_at ELSE excluded.day_at END`
 	spendSQL    = spendInto + spendBoth + spendSum
-	spendKeySQL = spendInto + spendBoth + `, ($1, 'key', $6, $3, $4, $5)` + spendSum
+	spendKeySQL = spendInto + spendBoth + `, ($1, 'key', $7, $3, $4, $5)` + spendSum
 )
 
 // PruneQuotaUsage deletes counts of minutes and days before a time. Each call deletes some

@@ -204,6 +204,24 @@ func guestWrites(t *testing.T, s *store.Store, ann, bob context.Context, run sto
 	decided, err := s.Decide(guest, request.ID, store.Decision{Status: store.RequestAccepted})
 	must(t, err)
 	wantEqual(t, "who decided", decided.DecidedBy, "bob")
+	// Whoever ends a run, what it said has the run's author, and the author pays for it.
+	s.Meter()
+	for by, ended := range map[context.Context]string{ann: own.ID, guest: run.ID} {
+		_, err = s.WriteRun(by, store.RunWrite{RunID: ended, Process: "p", Status: store.RunCancelled, Messages: []*store.Message{
+			{Type: store.MessageObservation, Content: text("seen")},
+		}, Answer: &store.Message{Type: store.MessageAssistant, Content: text("left"), InputTokens: map[string]int{own.ID: 7, run.ID: 30}[ended]}})
+		must(t, err)
+		rows := get[[]store.Message](t)(s.Messages(ann, "s", store.MessageFilter{AfterSeq: 3, Last: 2}))
+		wantEqual(t, "authors of a run that another ended", each(rows, func(m store.Message) string { return m.Author }),
+			map[string][]string{own.ID: {"bob", "bob"}, run.ID: {"", ""}}[ended])
+	}
+	for ctx, want := range map[context.Context]int64{ann: 30, bob: 7} {
+		for _, x := range get[[]store.QuotaStanding](t)(s.Quotas().Standing(ctx)) {
+			if x.Kind == store.QuotaUser {
+				wantEqual(t, "paid by "+x.ID, x.Tokens, want)
+			}
+		}
+	}
 	wantErr(t, "a run deleted by a guest", s.DeleteRun(guest, own.ID), store.ErrForbidden)
 	wantErr(t, "a session deleted by a guest", s.DeleteSession(guest, "s"), store.ErrForbidden)
 	_, err = s.StopRun(guest, own.ID)
