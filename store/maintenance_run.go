@@ -48,6 +48,13 @@ func (m Maintenance) LeftRuns(ctx context.Context, before time.Time) ([]OwnedRun
 		WHERE ended_at IS NULL AND rested_at < $1 AND open_requests = 0 ORDER BY rested_at LIMIT $2`, before, runBatch)
 }
 
+// GuestRuns lists at most a hundred runs of a user in the sessions of others that have not
+// ended. The owners of the sessions may stop them.
+func (m Maintenance) GuestRuns(ctx context.Context, tenant, author string) ([]OwnedRun, error) {
+	return m.ownedRuns(ctx, `SELECT tenant_id, user_id, id, status FROM runs
+		WHERE tenant_id = $1 AND author = $2 AND status IN ('running', 'waiting', 'interrupted') ORDER BY id LIMIT $3`, tenant, author, runBatch)
+}
+
 // ownedRuns reads runs: tenant, user, id and a status.
 func (m Maintenance) ownedRuns(ctx context.Context, sql string, args ...any) (list []OwnedRun, err error) {
 	err = m.read(ctx, "read runs", func(c Conn) error {

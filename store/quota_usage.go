@@ -104,7 +104,7 @@ func (s *Store) spend(ctx context.Context, c Conn, by caller, run string, tokens
 	}
 	sql, args := spendSQL, append(make([]any, 0, 7), by.TenantID, by.payer(), QuotaDay(now), tokens, usd, run)
 	if run != "" {
-		args[1] = by.UserID // unless the run has an author, whoever ends it
+		args[1] = by.Identity.Payer() // unless the run has an author, whoever ends it
 	}
 	if by.KeyID != "" && by.KeyID != identity.DeploymentKey {
 		sql, args = spendKeySQL, append(args, by.KeyID)

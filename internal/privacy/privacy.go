@@ -186,8 +186,34 @@ func (s *Service) settle(ctx context.Context) (busy bool, err error) {
 	if runs, _, err = s.o.Store.Runs(ctx, unfinished); err != nil {
 		return false, err
 	}
+	speaks, err := s.settleGuest(ctx)
+	if err != nil {
+		return false, err
+	}
 	working, err := s.forgetJobs(ctx)
-	return len(runs) > 0 || working > 0, err
+	return len(runs) > 0 || speaks || working > 0, err
+}
+
+// settleGuest stops the runs of the caller in the sessions of others, who keep what these have
+// said, and reports whether some are still under way.
+func (s *Service) settleGuest(ctx context.Context) (busy bool, err error) {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return false, err
+	}
+	m := s.o.Store.Maintenance()
+	runs, err := m.GuestRuns(ctx, who.TenantID, who.UserID)
+	if err != nil || len(runs) == 0 {
+		return false, err
+	}
+	for _, x := range runs {
+		host := identity.With(ctx, identity.Identity{TenantID: x.TenantID, UserID: x.UserID})
+		if err := s.stop(host, &store.Run{ID: x.RunID, Status: x.Status}); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return false, err
+		}
+	}
+	runs, err = m.GuestRuns(ctx, who.TenantID, who.UserID)
+	return len(runs) > 0, err
 }
 
 // stop stops a run. Nobody resumes one that waits, as the store refuses that.

@@ -197,6 +197,40 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// A deletion stops what the user says in a session of another user, who keeps it.
+func TestDeletionOfAGuest(t *testing.T) {
+	k := newKit(t)
+	ann, bob := as(t, "t", "ann"), as(t, "t", "bob")
+	k.talk(ann, "of ann")
+	own := k.talk(bob, "of bob")
+	share := store.Share{SessionID: "s", UserID: "ann", Role: store.ShareWrite}
+	k.must(k.store.PutShare(bob, &share))
+	guest, _, err := k.store.OpenShare(ann, share.ID)
+	k.must(err)
+	text := "of a guest"
+	speaks, waits := uuid.NewString(), uuid.NewString()
+	for _, run := range []string{speaks, waits} {
+		k.must(k.store.BeginRun(identity.With(t.Context(), guest), store.RunStart{
+			Run: store.Run{ID: run, Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{{Type: store.MessageUser, Content: &text}},
+		}))
+	}
+	_, err = k.store.WriteRun(identity.With(t.Context(), guest), store.RunWrite{RunID: waits, Process: "p", Status: store.RunWaiting})
+	k.must(err)
+	e, err := k.Begin(ann)
+	k.must(err)
+	k.must(k.work(e))
+	for run, want := range map[string]string{speaks: store.RunCancelled, waits: store.RunCancelled, own: store.RunRunning} {
+		if r, err := k.store.Run(bob, run); err != nil || r.Status != want {
+			t.Errorf("%s, want %s: %v", r.Status, want, err)
+		}
+	}
+	rows, err := k.store.Messages(bob, "s", store.MessageFilter{})
+	k.must(err)
+	if len(rows) != 3 {
+		t.Errorf("bob has %d rows", len(rows))
+	}
+}
+
 func TestForgetIsPatientOnce(t *testing.T) {
 	k := newKit(t)
 	ann := as(t, "t", "ann")

@@ -260,7 +260,12 @@ func erasureRefuses(t *testing.T, e store.Engine) {
 	ctx := as("t", "u")
 	run, waits := start(t, s, ctx, "s", userMessage("x")), start(t, s, ctx, "s", userMessage("y"))
 	write(t, s, ctx, store.RunWrite{RunID: waits, Status: store.RunWaiting})
-	_, err := s.Erasures().Begin(as("t", ""))
+	must(t, s.Users().Put(as("t", "v"), &store.User{Name: "v"}))
+	must(t, s.PutShare(ctx, &store.Share{SessionID: "s", UserID: "v", Role: store.ShareWrite}))
+	share := get[[]store.Share](t)(s.Shares(ctx, "s"))[0]
+	guest, _, err := s.OpenShare(as("t", "v"), share.ID)
+	must(t, err)
+	_, err = s.Erasures().Begin(as("t", ""))
 	wantErr(t, "anonymous", err, store.ErrForbidden)
 	_, err = s.Erasures().Begin(identity.With(ctx, identity.Identity{TenantID: "t", UserID: "u", Role: identity.RoleReader}))
 	wantErr(t, "a reader", err, store.ErrForbidden)
@@ -269,6 +274,9 @@ func erasureRefuses(t *testing.T, e store.Engine) {
 		"a turn": func() error { return s.BeginTurn(ctx, store.Session{ID: "new"}, userMessage("x")) },
 		"a message": func() error {
 			return s.Append(ctx, &store.Message{SessionID: "s", Type: store.MessageUser, Content: text("x")})
+		},
+		"a guest": func() error {
+			return s.Append(identity.With(ctx, guest), &store.Message{SessionID: "s", Type: store.MessageUser, Content: text("x")})
 		},
 		"a moment":   func() error { return s.Moments().Put(ctx, &store.Moment{Name: "late"}) },
 		"a shared":   func() error { return s.Resources().Put(ctx, resource("late", "x", true)) },
