@@ -22,9 +22,6 @@ func (s *Service) inThread(ctx context.Context, r request) (request, error) {
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return r, err
 		}
-		if sess.UserID != r.caller.OwnerOf(sess.ID) {
-			sess = store.Session{} // the caller's own is another one
-		}
 		if !OfOtherThread(sess.Metadata, thread) {
 			claim, err := json.Marshal(map[string]string{memory.NoteThread: thread})
 			if err != nil {

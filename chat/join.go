@@ -45,8 +45,8 @@ func (s *Service) continued(ctx context.Context, r request) (*Turn, error) {
 		return nil, ignore(err, store.ErrNotFound)
 	}
 	if len(runs) == 0 {
-		sess, err := s.o.Store.Session(ctx, sessionID)
-		switch isNew := errors.Is(err, store.ErrNotFound) || sess.UserID != r.caller.OwnerOf(sess.ID); {
+		_, err := s.o.Store.Session(ctx, sessionID)
+		switch isNew := errors.Is(err, store.ErrNotFound); {
 		case isNew && len(r.asked.History) > 0:
 			return nil, nil // the client keeps its own history
 		case err != nil && !isNew:

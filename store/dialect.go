@@ -123,18 +123,6 @@ func (q *query) ownedSession(d Dialect, by caller) {
 	q.add(` AND owner = `).arg(by.UserID)
 }
 
-// readableOwner returns the owner of the session that the caller may read under an id: the
-// caller's own session, even a deleted one, else the session without a user. $1 is the tenant,
-// $2 the id, $3 the user.
-func (d Dialect) readableOwner() string {
-	return `(SELECT MAX(` + d.ownerOf(``) + `) FROM sessions WHERE tenant_id = $1 AND id = $2 AND ` + d.ownerOf(``) + ` IN ($3, ''))`
-}
-
-// readableSession chooses the session that the caller may read under an id.
-func (d Dialect) readableSession() string {
-	return ` WHERE tenant_id = $1 AND id = $2 AND ` + d.ownerOf(``) + ` = ` + d.readableOwner() + ` AND deleted_at IS NULL`
-}
-
 // ofSession adds the condition on the owner of runs or requests, and on their session
 // unless that is "". Indexes by session hold the owner as an expression.
 func (q *query) ofSession(d Dialect, by caller, session string) {

@@ -9,8 +9,8 @@
 // Every method takes the caller from the context (package identity) and fails with
 // identity.ErrMissing if the context has no caller. A caller reads:
 //
-//   - sessions and messages: its own. Every caller of the tenant who knows the id of a
-//     session without a user may read it; only anonymous callers list and write it.
+//   - sessions and messages: its own; those without a user are the anonymous callers'.
+//     A guest reads one session of another user ([Store.OpenShare]).
 //   - schemas, resources, ontologies and files: its own, then the shared ones of its
 //     tenant (user_id NULL), then those of [identity.SystemTenant], p8's own, which no
 //     other tenant can write. The pages of p8's manual are read by [InManual] only.

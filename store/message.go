@@ -106,8 +106,7 @@ type MessageFilter struct {
 	Shares bool
 }
 
-// Messages returns the messages of a session, oldest first: of the caller's own session of
-// that id, else of the one without a user.
+// Messages returns the messages of a session of the caller, oldest first.
 func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter) ([]Message, error) {
 	if len(f.Types) > 16 {
 		return nil, missingFirst(ctx, invalidf("%d message types are more than there are", len(f.Types)))
@@ -121,7 +120,7 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	err := s.readIn(ctx, "read messages", sessionID, func(c Conn, by caller) error {
 		var count int64
 		if err := c.Later(ctx, Statement{
-			SQL:  countReadable[s.dialect],
+			SQL:  countMessages[s.dialect],
 			Args: []any{by.TenantID, sessionID, by.UserID},
 			Each: func(r Row) error {
 				err := r.Scan(&count)
@@ -139,7 +138,7 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 		q := newQuery(`SELECT ` + columns)
 		q.args = []any{by.TenantID, sessionID, by.UserID}
 		if f.Branch == "" {
-			q.add(` FROM messages m` + readableMessages[s.dialect])
+			q.add(` FROM messages m` + callersMessages[s.dialect])
 		} else if err := s.onBranch(ctx, c, by, q, sessionID, f.Branch); err != nil {
 			return err
 		}
@@ -199,15 +198,17 @@ func (m *Message) isShare() bool {
 }
 
 var (
-	// readableMessages chooses the messages m of a session that the caller may read; the
-	// parameters are those of readableOwner. Those of a deleted session are deleted, too.
-	readableMessages = inEachDialect(func(d Dialect) string {
-		return ` WHERE m.tenant_id = $1 AND m.session_id = $2 AND ` + d.ownerOf(`m.`) + ` = ` + d.readableOwner() + ` AND m.deleted_at IS NULL`
+	// callersMessages chooses the messages m of a session of the caller; the parameters are
+	// those of ownSession. Those of a deleted session are deleted, too.
+	callersMessages = inEachDialect(func(d Dialect) string {
+		return ` WHERE m.tenant_id = $1 AND m.session_id = $2 AND ` + d.ownerOf(`m.`) + ` = $3 AND m.deleted_at IS NULL`
 	})
-	countReadable = inEachDialect(func(d Dialect) string { return `SELECT message_count FROM sessions` + d.readableSession() })
+	countMessages = inEachDialect(func(d Dialect) string {
+		return `SELECT message_count FROM sessions` + d.ownSession() + ` AND deleted_at IS NULL`
+	})
 )
 
-// Message returns one message of a session that the caller may read, with its parts.
+// Message returns one message of the caller's sessions, with its parts.
 func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 	var m Message
 	err := s.read(ctx, "read message", func(c Conn, by caller) error {
@@ -217,7 +218,7 @@ func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 			return err
 		}
 		found, err := one(ctx, c, `SELECT `+messageColumns+partsColumn+` FROM messages m WHERE m.tenant_id = $1 AND m.id = $2
-			AND `+s.dialect.ownerOf(`m.`)+` IN ($3, '') AND m.deleted_at IS NULL`, m.withParts(), by.TenantID, storable(id), by.UserID)
+			AND `+s.dialect.ownerOf(`m.`)+` = $3 AND m.deleted_at IS NULL`, m.withParts(), by.TenantID, storable(id), by.UserID)
 		if err == nil && (!found || guest && m.SessionID != by.Shared.Session) {
 			m = Message{}
 			err = notFound("message", id)
@@ -231,7 +232,7 @@ func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 func (s *Store) MessageBySeq(ctx context.Context, sessionID string, seq int64) (Message, error) {
 	var m Message
 	err := s.readIn(ctx, "read message", sessionID, func(c Conn, by caller) error {
-		found, err := one(ctx, c, `SELECT `+messageColumns+` FROM messages m`+readableMessages[s.dialect]+` AND m.seq = $4`, m.columns(),
+		found, err := one(ctx, c, `SELECT `+messageColumns+` FROM messages m`+callersMessages[s.dialect]+` AND m.seq = $4`, m.columns(),
 			by.TenantID, storable(sessionID), by.UserID, seq)
 		if err == nil && !found {
 			err = notFound("message of session", sessionID)

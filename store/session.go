@@ -88,11 +88,11 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// Session returns the caller's own session of an id, else the one without a user.
+// Session returns the caller's session of an id.
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	var sess Session
 	err := s.readIn(ctx, "read session", id, func(c Conn, by caller) error {
-		found, err := one(ctx, c, `SELECT `+sessionColumns+s.dialect.firstMessage(`sessions`)+` FROM sessions`+s.dialect.readableSession(),
+		found, err := one(ctx, c, `SELECT `+sessionColumns+s.dialect.firstMessage(`sessions`)+` FROM sessions`+s.dialect.ownSession()+` AND deleted_at IS NULL`,
 			append(sess.columns(), &sess.Title), by.TenantID, storable(id), by.UserID)
 		if err == nil && !found {
 			err = notFound("session", id)

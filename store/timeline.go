@@ -44,8 +44,7 @@ func (s *Store) Diary() Diary { return Diary{s} }
 
 // Timeline returns the newest part of a session's messages and moments, oldest first,
 // and the cursor of the page before it, "" at the beginning. A moment is placed at its
-// starts_timestamp, else at the time of its creation. The session is the caller's own,
-// or one without a user; the moments are the caller's.
+// starts_timestamp, else at the time of its creation.
 func (diary Diary) Timeline(ctx context.Context, sessionID string, f TimelineFilter) ([]TimelineEvent, string, error) {
 	limit := page(f.Limit, 50, 500)
 	sessionID = storable(sessionID)
@@ -57,7 +56,7 @@ func (diary Diary) Timeline(ctx context.Context, sessionID string, f TimelineFil
 		}
 		for _, x := range []Statement{
 			{
-				SQL:  `SELECT 1 FROM sessions` + diary.store.dialect.readableSession(),
+				SQL:  `SELECT 1 FROM sessions` + diary.store.dialect.ownSession() + ` AND deleted_at IS NULL`,
 				Args: []any{by.TenantID, sessionID, by.UserID}, Missing: func() error { return notFound("session", sessionID) },
 			},
 			timelineMessages(diary.store.dialect, by, sessionID, before, limit+1, &said),
@@ -136,7 +135,7 @@ func openTimelineCursor(cursor string) (timelinePlace, error) {
 func timelineMessages(d Dialect, by caller, session string, before timelinePlace, limit int, list *[]placedEvent) Statement {
 	return Statement{
 		SQL: `SELECT m.id, m.seq, m.message_type, m.content, m.tool_calls, m.token_count, m.agent_name, m.model, m.created_at` +
-			` FROM messages m` + readableMessages[d] + withoutShares + ` AND m.seq < $4 ORDER BY m.seq DESC LIMIT $5`,
+			` FROM messages m` + callersMessages[d] + withoutShares + ` AND m.seq < $4 ORDER BY m.seq DESC LIMIT $5`,
 		Args: []any{by.TenantID, session, by.UserID, before.seq, limit},
 		Each: func(r Row) error {
 			x := placedEvent{TimelineEvent: TimelineEvent{Type: TimelineMessage}}

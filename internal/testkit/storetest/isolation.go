@@ -25,7 +25,7 @@ func readings() map[string]reading {
 		"Session": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			x, err := s.Session(ctx, o.session)
 			return []string{x.Description}, err
-		}, caller.reads},
+		}, caller.owns},
 		"Sessions": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			list, _, err := s.Sessions(ctx, store.SessionFilter{})
 			return each(list, func(x store.Session) string { return x.Description }), err
@@ -33,13 +33,13 @@ func readings() map[string]reading {
 		"Messages": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			list, err := s.Messages(ctx, o.session, store.MessageFilter{})
 			return each(list, func(m store.Message) string { return *m.Content }), err
-		}, caller.reads},
+		}, caller.owns},
 		"Message": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			return content(s.Message(ctx, o.message))
-		}, caller.reads},
+		}, caller.owns},
 		"MessageBySeq": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			return content(s.MessageBySeq(ctx, o.session, 1))
-		}, caller.reads},
+		}, caller.owns},
 		"Messages of a branch": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			list, err := s.Messages(ctx, o.session, store.MessageFilter{Branch: o.message})
 			return each(list, func(m store.Message) string { return *m.Content }), err

@@ -52,7 +52,7 @@ func addMemoryReadings(list map[string]reading) {
 	list["Diary.Timeline"] = reading{func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 		events, _, err := s.Diary().Timeline(ctx, o.session, store.TimelineFilter{})
 		return each(events, func(e store.TimelineEvent) string { return e.Content }), err
-	}, caller.reads}
+	}, caller.owns}
 }
 
 // addMemoryWritings adds their writing methods.

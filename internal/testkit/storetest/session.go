@@ -71,10 +71,24 @@ func sessions(t *testing.T, open Open) {
 	ute, anonymous := as("t", "ute"), as("t", "")
 	begin(t, s, anonymous, "free", "x")
 	begin(t, s, ute, "mine", "x")
-	if _, err := s.Session(ute, "free"); err != nil {
-		t.Errorf("reading a session without user by its id: %v", err)
+	// Nobody but its owner reads a session, by its id or that of a message.
+	nobodys := get[[]store.Message](t)(s.Messages(anonymous, "free", store.MessageFilter{}))[0].ID
+	for owner, other := range map[context.Context][]context.Context{anonymous: {ute, as("t", "max"), as("v", "")}, ute: {anonymous}} {
+		id := map[context.Context]string{anonymous: "free", ute: "mine"}[owner]
+		for _, ctx := range other {
+			_, err := s.Session(ctx, id)
+			wantErr(t, "a session of another caller", err, store.ErrNotFound)
+			_, err = s.Messages(ctx, id, store.MessageFilter{})
+			wantErr(t, "its messages", err, store.ErrNotFound)
+			_, err = s.MessageBySeq(ctx, id, 1)
+			wantErr(t, "its first message", err, store.ErrNotFound)
+			_, _, err = s.Diary().Timeline(ctx, id, store.TimelineFilter{})
+			wantErr(t, "its timeline", err, store.ErrNotFound)
+		}
 	}
-	// A turn with that id makes the caller's own session, which hides the other one.
+	_, err := s.Message(ute, nobodys)
+	wantErr(t, "a message without a user", err, store.ErrNotFound)
+	// A turn with that id makes a session of the caller's own.
 	begin(t, s, ute, "free", "y")
 	wantEqual(t, "own session", get[store.Session](t)(s.Session(ute, "free")).UserID, "ute")
 	wantEqual(t, "own message", *get[store.Message](t)(s.MessageBySeq(ute, "free", 1)).Content, "y")
@@ -82,8 +96,8 @@ func sessions(t *testing.T, open Open) {
 
 	// A deleted session cannot come back, not even by its id.
 	must(t, s.DeleteSession(ute, "free"))
-	_, err := s.Session(ute, "free")
-	wantErr(t, "a deleted session before one without user", err, store.ErrNotFound)
+	_, err = s.Session(ute, "free")
+	wantErr(t, "a deleted session beside one without user", err, store.ErrNotFound)
 	must(t, s.DeleteSession(ute, "mine"))
 	_, err = s.Messages(ute, "mine", store.MessageFilter{})
 	wantErr(t, "messages of a deleted session", err, store.ErrNotFound)

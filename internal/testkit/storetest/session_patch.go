@@ -95,7 +95,6 @@ func patchSession(t *testing.T, open Open) {
 		}
 		wantEqual(t, "a dream's name", get[store.Session](t)(s.PatchSession(ctx, "d", store.SessionPatch{Name: new("x")})).Name, "x")
 	}
-	// A session without a user can be read by others of the tenant, but not changed.
 	_, err := s.PatchSession(as("t", "w"), "b", store.SessionPatch{Name: new("stolen")})
 	wantErr(t, "a session without a user", err, store.ErrNotFound)
 	must(t, s.DeleteSession(as("t", "u"), "b"))

@@ -47,7 +47,6 @@ func titleSession(t *testing.T, open Open) {
 		_, err := s.TitleSession(ctx, "gone", "x")
 		wantErr(t, "deleted", err, store.ErrNotFound)
 	}
-	// A session without a user can be read by others of the tenant, but not titled.
 	begin(t, s, as("t", ""), "open", "x")
 	_, err := s.TitleSession(as("t", "w"), "open", "stolen")
 	wantErr(t, "a session without a user", err, store.ErrNotFound)

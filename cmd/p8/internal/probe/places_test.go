@@ -11,6 +11,5 @@ var admins = map[string]bool{"key": true, "audited": true, "account": true, "quo
 
 // tenants are the places whose rows without a user the whole tenant reads.
 var tenants = map[string]bool{
-	"message": true, "session": true, "state": true, "document": true, "helper": true, "file": true, "web": true, "ontology": true,
-	"resource": true, "approval": true, "live": true, "hook": true, "client": true,
+	"document": true, "helper": true, "file": true, "web": true, "ontology": true, "resource": true,
 }

@@ -209,7 +209,7 @@ func (h *handlers) sessionInfo(ctx context.Context, id string) sessionInfo {
 	if id == "" || h.o.Sessions == nil {
 		return sessionInfo{}
 	}
-	s, err := sessions.Own(ctx, h.o.Sessions, id)
+	s, err := h.o.Sessions.Session(ctx, id)
 	if err != nil {
 		if !errors.Is(err, store.ErrNotFound) {
 			h.api.Logger.WarnContext(ctx, "read the session of a moment", "error", err, "request_id", web.RequestID(ctx))

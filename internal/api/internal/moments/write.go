@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
-	"github.com/p8-org/p8/internal/api/internal/sessions"
 	"github.com/p8-org/p8/store"
 )
 
@@ -62,7 +61,7 @@ func (h *handlers) insert(ctx context.Context, m *store.Moment) error {
 		if h.o.Sessions == nil {
 			return problem.NoStore()
 		}
-		if _, err := sessions.Own(ctx, h.o.Sessions, m.SourceSessionID); err != nil {
+		if _, err := h.o.Sessions.Session(ctx, m.SourceSessionID); err != nil {
 			return h.api.About(ctx, "session", err)
 		}
 	}

@@ -58,12 +58,12 @@ func (h *handlers) memoryRoutes() {
 	h.api.Route(op, h.compact)
 }
 
-// own returns a session that the caller may change.
+// own returns a session of the caller.
 func (h *handlers) own(ctx context.Context, id string) (store.Session, error) {
 	if h.o.Store == nil {
 		return store.Session{}, problem.NoStore()
 	}
-	return Own(ctx, h.o.Store, id)
+	return h.o.Store.Session(ctx, id)
 }
 
 func (h *handlers) context(ctx context.Context, in *contextInput) (*rest.Body[chat.Preview], error) {

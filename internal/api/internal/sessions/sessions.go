@@ -86,20 +86,6 @@ func Routes(api *rest.API, o Options) {
 	h.shareRoutes()
 }
 
-// Own returns a session that the caller may change. A session without a user can be
-// read by others of the tenant, and is not theirs.
-func Own(ctx context.Context, find Finder, id string) (store.Session, error) {
-	who, err := identity.From(ctx)
-	if err != nil {
-		return store.Session{}, err
-	}
-	s, err := find.Session(ctx, id)
-	if err == nil && s.UserID != who.OwnerOf(s.ID) {
-		err = store.ErrNotFound
-	}
-	return s, err
-}
-
 type (
 	listSessionsInput struct {
 		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
