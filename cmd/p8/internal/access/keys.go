@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -27,8 +28,8 @@ type Keys struct {
 }
 
 type keysCreateCmd struct {
-	Name string `arg:"" help:"Name of the key."`
-	User string `short:"u" help:"The user whose key it is (e-mail address or id); a service's without one."`
+	Name string  `arg:"" help:"Name of the key."`
+	User *string `short:"u" help:"The user whose key it is (e-mail address or id); a service's without one."`
 	place
 	Role    string  `help:"What the key may do: reader, member or admin (member)."`
 	Expires *string `help:"When the key ends, such as 90d or 12h (never)." placeholder:"DURATION"`
@@ -43,6 +44,16 @@ type madeKey struct {
 
 // Run prints the key, and on stderr what it is.
 func (c *keysCreateCmd) Run(a *command.App) error {
+	user := ""
+	if c.User != nil {
+		user = strings.TrimSpace(*c.User)
+	}
+	switch {
+	case strings.TrimSpace(c.Name) == "":
+		return command.Usage("NAME is empty: call the key something, such as ci")
+	case c.User != nil && user == "": // a variable of a script that is not set
+		return command.Usage("--user is empty: give an e-mail address or an id, or leave --user out for a service's key")
+	}
 	if err := checkRole(c.Role); err != nil {
 		return err
 	}
@@ -58,13 +69,13 @@ func (c *keysCreateCmd) Run(a *command.App) error {
 	var server *peer.Server
 	err = c.change(a, func(ctx context.Context, r *peer.Server) error {
 		server = r
-		body := map[string]any{"name": c.Name, "user": c.User, "tenant_id": c.Tenant, "role": c.Role}
+		body := map[string]any{"name": c.Name, "user": user, "tenant_id": c.Tenant, "role": c.Role}
 		if !at.IsZero() {
 			body["expires_at"] = at
 		}
 		return r.Do(ctx, http.MethodPost, "keys", nil, body, &made)
 	}, func(ctx context.Context, s *account.Service) (err error) {
-		made.Key, made.APIKey, err = s.CreateKey(ctx, account.KeyRequest{Name: c.Name, User: c.User, Role: identity.Role(c.Role), ExpiresAt: at})
+		made.Key, made.APIKey, err = s.CreateKey(ctx, account.KeyRequest{Name: c.Name, User: user, Role: identity.Role(c.Role), ExpiresAt: at})
 		return err
 	})
 	switch {
