@@ -27,6 +27,9 @@ const (
 	AuditUnshare    = "share.revoke"
 	AuditQuota      = "quota.set"
 	AuditQuotaReset = "quota.reset"
+	// Retention is how long a tenant keeps rows.
+	AuditRetention      = "retention.set"
+	AuditRetentionReset = "retention.reset"
 )
 
 // The outcomes in the audit log.

@@ -42,6 +42,32 @@ type eraser struct {
 	c       Conn
 	by      caller
 	changes []change
+	// aged makes it delete old rows instead, of anonymous callers and of the tenant, too.
+	aged bool
+}
+
+// whose returns the condition of the rows that w may delete, and its parameters.
+func (w *eraser) whose(h *Holding) (string, []any) {
+	d := w.store.dialect
+	switch {
+	case !w.aged, h.parent != "":
+		return h.owner(d), h.args(w.by)
+	case h.Table == sessions.Name:
+		return `tenant_id = $1 AND ` + d.ownerOf(``) + ` = $2`, h.args(w.by)
+	case h.Table == "session_shares":
+		return `tenant_id = $1 AND owner = $2`, h.args(w.by)
+	case w.by.user == nil:
+		return `tenant_id = $1 AND user_id IS NULL`, []any{w.by.TenantID}
+	}
+	return `tenant_id = $1 AND user_id = $2`, h.args(w.by)
+}
+
+// rows begins a statement about the rows that w may delete.
+func (w *eraser) rows(verb string, h *Holding) *query {
+	where, args := w.whose(h)
+	q := newQuery(verb + ` FROM ` + h.Table + ` WHERE ` + where)
+	q.args = args
+	return q
 }
 
 // count adds the deleted rows to the erasure.
@@ -54,13 +80,19 @@ func (w *eraser) count(ctx context.Context, n int64, err error) error {
 	return err
 }
 
-// step deletes rows of a table with a user: what belongs to them first.
+// step deletes rows of a table with a user.
 func (w *eraser) step(ctx context.Context, h *Holding) (deleted int64, err error) {
-	d := w.store.dialect
 	if !h.has("id") { // one row
-		return w.c.Exec(ctx, `DELETE FROM `+h.Table+` WHERE `+h.owner(d), h.args(w.by)...)
+		q := w.rows(`DELETE`, h)
+		return w.c.Exec(ctx, q.String(), q.args...)
 	}
-	ids, err := w.texts(ctx, `SELECT id FROM `+h.Table+` WHERE `+h.owner(d)+` LIMIT $3`+d.lock(), append(h.args(w.by), eraseBatch)...)
+	return w.some(ctx, h, w.rows(`SELECT id`, h))
+}
+
+// some deletes the first of the rows that a query finds: what belongs to them first.
+func (w *eraser) some(ctx context.Context, h *Holding, q *query) (deleted int64, err error) {
+	q.add(` LIMIT `).arg(eraseBatch)
+	ids, err := w.texts(ctx, q.add(w.store.dialect.lock()).String(), q.args...)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -70,8 +102,10 @@ func (w *eraser) step(ctx context.Context, h *Holding) (deleted int64, err error
 		}
 	}
 	if t := tableNamed(h.Table); t != nil {
-		if unlinked, err := w.unlink(ctx, t, ids); err != nil || unlinked > 0 {
-			return unlinked, err
+		if !w.aged { // the links of the tenant's rows stay, as when a user deletes a row
+			if unlinked, err := w.unlink(ctx, t, ids); err != nil || unlinked > 0 {
+				return unlinked, err
+			}
 		}
 		if err := w.indexes(ctx, t, ids); err != nil {
 			return 0, err
@@ -82,8 +116,7 @@ func (w *eraser) step(ctx context.Context, h *Holding) (deleted int64, err error
 
 // delete deletes rows by their ids.
 func (w *eraser) delete(ctx context.Context, h *Holding, ids []string) (int64, error) {
-	q := newQuery(`DELETE FROM ` + h.Table + ` WHERE ` + h.owner(w.store.dialect))
-	q.args = h.args(w.by)
+	q := w.rows(`DELETE`, h)
 	q.in(w.store.dialect, "id", ids)
 	return w.c.Exec(ctx, q.String(), q.args...)
 }

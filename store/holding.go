@@ -89,9 +89,10 @@ func others() []Holding {
 		{Table: "kv_store", Why: index}, {Table: "kv_edges", Why: index}, {Table: "kv_edges_waiting", Why: index},
 		{Table: "keywords", Why: index}, {Table: "keyword_rows", Why: index}, {Table: "keyword_scopes", Why: index},
 		{Table: "quotas", Why: "limits that the operator set; kept, because users may not lift them"}, {Table: "quota_usage", Why: "counts of a minute and a day; removed after the day"},
+		{Table: "retentions", Why: "how long tenants keep rows; of no user"},
 		{Table: "leases", Why: "which process works for the user; deleted"},
 		{Table: "erasures", Why: "that the user's data are deleted; removed a week after the end"},
-		{Table: "audit_log", Why: "who did what; kept for P8_AUDIT_KEEP, also of users who are deleted"},
+		{Table: "audit_log", Why: "who did what; kept for P8_AUDIT_KEEP or the retention of the tenant, also of users who are deleted"},
 		{Table: "login_tries", Why: "failed logins of nobody who is known; removed by their age"},
 		{Table: "processes", Why: "of no user"}, {Table: "reader_key", Why: "of no user"}, {Table: "goose_db_version", Why: "of no user"}, {Table: "migration_hashes", Why: "of no user"},
 	}

@@ -14,10 +14,9 @@ const (
 	pruneAccess = 5000
 )
 
-// PruneAccess deletes old keys, ended logins, forgotten tries, and the audit entries that are
-// older than audit; zero keeps them. Each call deletes some thousand rows of each; it returns
-// how many.
-func (m Maintenance) PruneAccess(ctx context.Context, audit time.Time) (n int64, err error) {
+// PruneAccess deletes old keys, ended logins and forgotten tries. Each call deletes some
+// thousand rows of each; it returns how many.
+func (m Maintenance) PruneAccess(ctx context.Context) (n int64, err error) {
 	now := m.store.clock()
 	old := []Statement{
 		{SQL: `DELETE FROM api_keys WHERE (tenant_id, id) IN (SELECT tenant_id, id FROM api_keys
@@ -26,13 +25,9 @@ func (m Maintenance) PruneAccess(ctx context.Context, audit time.Time) (n int64,
 		{SQL: `DELETE FROM login_tries WHERE (tenant_id, subject) IN (SELECT tenant_id, subject FROM login_tries WHERE updated_at < $1 LIMIT $2)`,
 			Args: []any{now.Add(-2 * loginForgotten), pruneAccess}},
 	}
-	if !audit.IsZero() {
-		old = append(old, Statement{SQL: `DELETE FROM audit_log WHERE (tenant_id, id) IN (SELECT tenant_id, id FROM audit_log WHERE created_at < $1 LIMIT $2)`,
-			Args: []any{audit.UTC(), pruneAccess}})
-	}
 	for _, s := range old {
 		var gone int64
-		if err := m.write(ctx, "prune keys and the audit log", func(c Conn) (err error) {
+		if err := m.write(ctx, "prune keys", func(c Conn) (err error) {
 			gone, err = c.Exec(ctx, s.SQL, s.Args...)
 			return err
 		}); err != nil {

@@ -72,9 +72,9 @@ type grammar struct {
 	DB      operate.DB      `cmd:"" name:"db" help:"Maintain the database." group:"Operate"`
 	Jobs    operate.Jobs    `cmd:"" help:"List, retry and cancel background jobs." group:"Operate"`
 
-	Secrets operate.Secrets `cmd:"" help:"Maintain the keys of stored secrets." group:"Operate"`
-
-	Quota operate.Quota `cmd:"" help:"Show and set what tenants, users and keys may use." group:"Operate"`
+	Secrets   operate.Secrets   `cmd:"" help:"Maintain the keys of stored secrets." group:"Operate"`
+	Quota     operate.Quota     `cmd:"" help:"Show and set what tenants, users and keys may use." group:"Operate"`
+	Retention operate.Retention `cmd:"" help:"Show and set how long tenants keep their data." group:"Operate"`
 
 	HelpCmd    helpCmd               `cmd:"" name:"help" help:"Show help for a command, or what p8's manual has about a question." group:"Help" example:"p8 help how do I write an agent"`
 	Completion completion.Completion `cmd:"" help:"Print a shell completion script." group:"Help" example:"p8 completion bash"`

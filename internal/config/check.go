@@ -130,6 +130,7 @@ type requirement struct {
 func (c *Config) requirements() []requirement {
 	within := func(n, low, high int) bool { return low <= n && n <= high }
 	_, tenants := parseTenants(c.DreamTenants)
+	_, retention := ParseRetention(c.Retention)
 	_, database := parseDatabase(c.DatabaseURL)
 	secrets := seal.Keys(c.SecretKey)
 	return []requirement{
@@ -155,6 +156,7 @@ func (c *Config) requirements() []requirement {
 		{"P8_RUN_GRACE", c.RunGrace >= 2*time.Second, ""},
 		{"P8_RUN_ATTEMPTS", within(c.RunAttempts, 0, 100), ""},
 		{"P8_RUN_KEEP", c.RunKeep >= 0, ""},
+		{"P8_RETENTION", retention == nil, text(retention)},
 		{"P8_SERVER_URL", c.ServerURL == "" || isHTTP(c.ServerURL), ""},
 		{"P8_PUBLIC_URL", c.PublicURL == "" || isBase(c.PublicURL), ""},
 		{"P8_API_KEY", c.APIKey == "" || len(c.APIKey) >= 16, "is too short to be safe"},
@@ -264,4 +266,12 @@ func isBase(s string) bool {
 func isHTTP(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// text returns the words of an error, "" without one.
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

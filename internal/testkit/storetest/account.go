@@ -157,7 +157,7 @@ func logins(t *testing.T, open Open) {
 	wantEqual(t, "the newest login", revoked(first), false)
 	must(t, s.Accounts().SetPassword(admin, mia.UserID, "h2"))
 	wantEqual(t, "after a new password", revoked(first), true)
-	if n := get[int64](t)(s.Maintenance().PruneAccess(ctx, time.Time{})); n != 0 {
+	if n := get[int64](t)(s.Maintenance().PruneAccess(ctx)); n != 0 {
 		t.Errorf("%d new rows were pruned", n)
 	}
 }
@@ -250,10 +250,10 @@ func audit(t *testing.T, open Open) {
 	wantEqual(t, "before", entries(admin, store.AuditFilter{Before: before}), []store.AuditEntry(nil))
 	wantEqual(t, "of no tenant", len(entries(by(identity.SystemTenant, "", "", ""), store.AuditFilter{})), 1)
 
-	if n := get[int64](t)(s.Maintenance().PruneAccess(t.Context(), before)); n != 0 {
+	if n := get[int64](t)(s.Maintenance().Expire(t.Context(), store.KeepAudit, "", before)); n != 0 {
 		t.Errorf("%d new entries were pruned", n)
 	}
-	if n := get[int64](t)(s.Maintenance().PruneAccess(t.Context(), time.Now().Add(time.Hour))); n < int64(len(want)) {
+	if n := get[int64](t)(s.Maintenance().Expire(t.Context(), store.KeepAudit, "", time.Now().Add(time.Hour))); n < int64(len(want)) {
 		t.Errorf("%d old entries were pruned", n)
 	}
 	wantEqual(t, "after retention", entries(admin, store.AuditFilter{}), []store.AuditEntry(nil))

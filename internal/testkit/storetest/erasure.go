@@ -19,7 +19,7 @@ import (
 // who is erased, and that an export has all of it and an erasure leaves nothing.
 func Erasures(t *testing.T, open func(*testing.T) store.Engine) {
 	for name, test := range map[string]func(*testing.T, store.Engine){
-		"holdings": holdings, "erasure": erasure, "writes": erasureRefuses, "links": erasureUnlinks,
+		"holdings": holdings, "erasure": erasure, "writes": erasureRefuses, "links": erasureUnlinks, "expiry": expiry,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}

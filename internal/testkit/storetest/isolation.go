@@ -205,6 +205,7 @@ func isolation(t *testing.T, open Open) {
 		"Audit": true, "AuditLog": true,
 		"SwitchBranch": true,                                                                                 // see branches
 		"PutShare":     true, "Shares": true, "DeleteShare": true, "OpenShare": true, "SharedSessions": true, // see shares
+		"Retentions.Set": true, "Retentions.Remove": true, "Retentions.List": true, // see retentions
 		// See quotas and quotaUsage.
 		"Quotas.Set": true, "Quotas.Remove": true, "Quotas.List": true, "Quotas.Standing": true, "Quotas.Count": true, "Quotas.Spend": true,
 	}

@@ -89,6 +89,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"active users", activeUsers},
 		{"usage", usage},
 		{"quotas", quotas},
+		{"retentions", retentions},
 		{"quota usage", quotaUsage},
 		{"quota of runs", quotaRuns},
 		{"quota of runs that go on", quotaClaims},

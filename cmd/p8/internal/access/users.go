@@ -11,6 +11,7 @@ import (
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/peer"
+	"github.com/p8-org/p8/cmd/p8/internal/people"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/account"
@@ -23,6 +24,7 @@ type Users struct {
 	List     usersListCmd     `cmd:"" help:"List the users who log in with a password." example:"p8 users list"`
 	Password usersPasswordCmd `cmd:"" help:"Set a password: your own, or another user's as an admin." example:"p8 users password alice@example.com"`
 	Remove   usersRemoveCmd   `cmd:"" help:"Remove a user and revoke the user's keys." example:"p8 users remove alice@example.com"`
+	Forget   people.Forget    `cmd:"" help:"Delete all data of a user for good." example:"p8 users forget alice@example.com --yes"`
 }
 
 type usersAddCmd struct {

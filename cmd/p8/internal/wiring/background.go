@@ -18,10 +18,12 @@ type background struct {
 	done chan struct{}
 }
 
-// dreamEvery and pruneEvery are how often a server checks for due dreams and cleans up.
+// dreamEvery, pruneEvery and expireEvery are how often a server checks for due dreams, cleans
+// up, and looks for rows that are too old.
 const (
-	dreamEvery = time.Minute
-	pruneEvery = 10 * time.Minute
+	dreamEvery  = time.Minute
+	pruneEvery  = 10 * time.Minute
+	expireEvery = time.Hour
 )
 
 // usageKept is how long counts for quotas are kept after their day, for servers whose clocks are
@@ -29,10 +31,13 @@ const (
 const usageKept = time.Hour
 
 // StartBackground runs the jobs of the queue until Close: embedding, moments, dreams,
-// reminders and the clean-up.
+// reminders, the clean-up and the retention.
 func (p *Parts) StartBackground(ctx context.Context, cfg *config.Config) (_ *background, err error) {
 	p.Work.kinds[kindCleanUp] = jobs.Worker{
 		Run: func(ctx context.Context, _ json.RawMessage) error { return p.cleanUp(ctx, cfg) }, Unique: true,
+	}
+	p.Work.kinds[kindRetention] = jobs.Worker{
+		Run: func(ctx context.Context, _ json.RawMessage) error { return p.expire(ctx, cfg) }, Unique: true,
 	}
 	q, err := p.Work.get(ctx)
 	if err != nil {
@@ -49,6 +54,9 @@ func (p *Parts) StartBackground(ctx context.Context, cfg *config.Config) (_ *bac
 		}
 	}
 	if err := q.Periodic(kindCleanUp, jobs.Schedule{Every: pruneEvery}); err != nil {
+		return nil, err
+	}
+	if err := q.Periodic(kindRetention, jobs.Schedule{Every: expireEvery, AtStart: true}); err != nil {
 		return nil, err
 	}
 	if cfg.DreamSchedule != "" || cfg.DreamTenants != "" {
@@ -87,8 +95,8 @@ func (b *background) Close() {
 	<-b.done
 }
 
-// cleanUp ends runs that nobody resumed, and deletes the logs of old runs, ended keys, and old
-// counts and audit entries.
+// cleanUp ends runs that nobody resumed, and deletes the logs of old runs, ended keys and old
+// counts.
 func (p *Parts) cleanUp(ctx context.Context, cfg *config.Config) error {
 	m := p.Store.Maintenance()
 	if err := p.Privacy.Prune(ctx); err != nil {
@@ -109,13 +117,9 @@ func (p *Parts) cleanUp(ctx context.Context, cfg *config.Config) error {
 			return err
 		}
 	}
-	var audit time.Time
-	if cfg.AuditKeep > 0 {
-		audit = time.Now().Add(-time.Duration(cfg.AuditKeep))
-	}
 	for n := int64(1); n > 0; {
 		var err error
-		if n, err = m.PruneAccess(ctx, audit); err != nil {
+		if n, err = m.PruneAccess(ctx); err != nil {
 			return err
 		}
 	}

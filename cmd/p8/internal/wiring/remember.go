@@ -19,8 +19,9 @@ import (
 
 // The kinds of jobs besides those of other packages.
 const (
-	kindMoments = "moments"
-	kindCleanUp = "clean-up"
+	kindMoments   = "moments"
+	kindCleanUp   = "clean-up"
+	kindRetention = "retention"
 )
 
 // momentBuilder is the document of the agent that summarises sessions.
