@@ -64,6 +64,9 @@ func check(ctx context.Context, req Request, now time.Time) (request, error) {
 	}
 	if !caller.MayWrite() {
 		// Without a database, or before its first write, nothing else would refuse it.
+		if caller.Shared.ID != "" {
+			return request{}, fmt.Errorf("%w: the caller may only read this shared session", store.ErrForbidden)
+		}
 		return request{}, fmt.Errorf("%w: the caller may only read: the token has the role %s", store.ErrForbidden, caller.Role)
 	}
 	if shared := caller.Shared; shared.ID != "" && (caller.SessionID != shared.Session || req.Thread != "" && req.Thread != shared.Session) {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -92,6 +94,16 @@ func TestSignInWithPassword(t *testing.T) {
 	}
 	if code, _, errs := rita.does(`x^`, nil, "logout", server.URL); code != 0 {
 		t.Error(errs)
+	}
+	sealed := httptest.NewTLSServer(http.NotFoundHandler())
+	defer sealed.Close()
+	sealed.Config.ErrorLog = log.New(io.Discard, "", 0)
+	for at, want := range map[string]string{
+		sealed.URL: "this machine does not trust the certificate of " + sealed.URL + ": add the authority", strings.Replace(server.URL, "http:", "https:", 1): "has no TLS: give an address that begins with http://",
+	} {
+		if got := rita.whoami(at); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", at, got)
+		}
 	}
 	// The server has ended the login, too.
 	var me struct{}

@@ -26,7 +26,7 @@ type WaitError struct{ After time.Duration }
 
 // Error says how long to wait.
 func (e *WaitError) Error() string {
-	return fmt.Sprintf("there are too many logins; try again in %s", (e.After + time.Second - 1).Truncate(time.Second))
+	return fmt.Sprintf("too many logins failed, or too many came at once: try again in %s", (e.After + time.Second - 1).Truncate(time.Second))
 }
 
 // Login is a successful login.

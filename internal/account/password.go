@@ -42,7 +42,7 @@ func checkPassword(password string) error {
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
 		return fmt.Errorf("%w: the password is not text", store.ErrInvalid)
 	case n < minPassword:
-		return fmt.Errorf("%w: the password has %d characters: choose one of %d or more", store.ErrInvalid, n, minPassword)
+		return fmt.Errorf("%w: the password has only %d of the %d characters that it needs", store.ErrInvalid, n, minPassword)
 	case len(password) > maxPassword:
 		return tooLong()
 	}

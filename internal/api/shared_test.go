@@ -131,6 +131,9 @@ func TestASharedSession(t *testing.T) {
 	if w := s.do("GET", read, "", s.bob...); w.Code != http.StatusNotFound {
 		t.Errorf("after its end: %d %s", w.Code, w.Body)
 	}
+	if w := s.do("POST", "/sessions/s/shares", `{"shared_with_user_id":"zoe@example.com"}`, s.ann...); !strings.Contains(w.Body.String(), "check the address") {
+		t.Errorf("a mistyped guest: %s", w.Body)
+	}
 	for body, want := range map[string]int{
 		`{"shared_with_user_id":"ann"}`: 422, `{"shared_with_user_id":"zoe@example.com"}`: 404, `{}`: 422, `{"link":true,"role":"writer"}`: 422,
 		`{"shared_with_user_id":"bob","role":"king"}`: 422, `{"shared_with_user_id":"bob","expires_at":"2001-01-01T00:00:00Z"}`: 422, `{"shared_with_user_id":5}`: 422,

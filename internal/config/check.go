@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/caarlos0/env/v11"
 	"golang.org/x/net/idna"
@@ -47,6 +48,9 @@ func (f field) bad(e Entry, problem string) error {
 		problem = "is not valid"
 	}
 	err := &Error{Name: f.env, Value: e.Value, Problem: problem, Mend: "give " + f.want}
+	if problem, mend, own := strings.Cut(problem, ": "); own {
+		err.Problem, err.Mend = problem, mend
+	}
 	if source, name, ok := strings.Cut(e.Origin, " "); ok {
 		err.Name = name
 		if source == ".env" {
@@ -120,7 +124,7 @@ func (c *Config) checkTLS() []error {
 }
 
 // requirement says whether a setting can be used, and the problem if it cannot; "" means
-// that it is not valid.
+// that it is not valid. A problem may end with what to do about it, after a colon.
 type requirement struct {
 	name    string
 	ok      bool
@@ -140,7 +144,8 @@ func (c *Config) requirements() []requirement {
 		{"P8_MAX_BODY_BYTES", c.MaxBodyBytes > 0, ""},
 		{"P8_MAX_RUNS", within(c.MaxRuns, 0, 1_000_000), ""},
 		{"P8_MAX_CONNECTIONS", within(c.MaxConnections, 0, 1_000_000), ""},
-		{"P8_TLS_CERT", (c.TLSCert == "" || isFile(c.TLSCert)) && (c.TLSCert != "" || c.TLSKey == ""), "is not a file"},
+		{"P8_TLS_CERT", c.TLSCert == "" || isFile(c.TLSCert), "is not a file"},
+		{"P8_TLS_KEY", c.TLSKey == "" || c.TLSCert != "", "needs P8_TLS_CERT: set both, or none"},
 		{"P8_TLS_KEY", c.TLSCert == "" || isFile(c.TLSKey), "is not a file, and P8_TLS_CERT needs it"},
 		{"P8_TLS_ACME_DOMAINS", !slices.ContainsFunc(c.ACMEDomains, isNoDomain), "has a name that no authority gives a certificate for"},
 		{"P8_TLS_ACME_EMAIL", c.ACMEEmail == "" || isAddress(c.ACMEEmail), ""},
@@ -160,12 +165,14 @@ func (c *Config) requirements() []requirement {
 		{"P8_SERVER_URL", c.ServerURL == "" || isHTTP(c.ServerURL), ""},
 		{"P8_PUBLIC_URL", c.PublicURL == "" || isBase(c.PublicURL), ""},
 		{"P8_API_KEY", c.APIKey == "" || len(c.APIKey) >= 16, "is too short to be safe"},
-		{"P8_API_KEY", !isGuessable(c.APIKey), "can be guessed"},
-		{"P8_TRUST_IDENTITY_HEADERS", !c.TrustIdentity || c.APIKey != "", "needs P8_API_KEY, which the gateway sends"},
-		{"P8_AUTH_ANONYMOUS", !c.AuthAnonymous || c.Authenticates(), "needs a way to authenticate, such as P8_AUTH_KEYS; without one everybody is let in"},
-		{"P8_AUTH_KEYS", !c.AuthKeys || !c.Database().None, "needs a database, which has the keys (P8_DATABASE_URL is none)"},
+		{"P8_API_KEY", len(c.APIKey) < 16 || !isGuessable(c.APIKey), "can be guessed"},
+		{"P8_API_KEY", isSendable(c.APIKey), "cannot be sent in a header"},
+		{"P8_SERVER_TOKEN", isSendable(c.ServerToken), "cannot be sent in a header: give the token alone, without a line break"},
+		{"P8_TRUST_IDENTITY_HEADERS", !c.TrustIdentity || c.APIKey != "", "needs P8_API_KEY, which the gateway sends: set that, too, or unset this"},
+		{"P8_AUTH_ANONYMOUS", !c.AuthAnonymous || c.Authenticates(), "needs a way to authenticate, as everybody is let in without one: set one, such as P8_AUTH_KEYS=true, or unset this"},
+		{"P8_AUTH_KEYS", !c.AuthKeys || !c.Database().None, "needs a database, which has the keys: unset this or P8_DATABASE_URL"},
 		{"P8_AUTH_JWT_SECRET", c.AuthSecret == "" || len(c.AuthSecret) >= auth.MinSecret, "is too short to be safe"},
-		{"P8_AUTH_JWT_SECRET", !isGuessable(c.AuthSecret), "can be guessed"},
+		{"P8_AUTH_JWT_SECRET", len(c.AuthSecret) < auth.MinSecret || !isGuessable(c.AuthSecret), "can be guessed"},
 		{"P8_SECRET_KEY", len(secrets) < 2 || !slices.ContainsFunc(secrets, func(s string) bool { return len(s) < 16 }), "has commas, which separate keys, and a key with less than 16 characters"},
 		{"P8_SECRET_KEY", !slices.ContainsFunc(secrets, isGuessable), "can be guessed"},
 		{"P8_AUTH_JWKS_URL", !slices.ContainsFunc(c.AuthKeySets, isUnsafe), "is not safe"},
@@ -256,6 +263,14 @@ func isFolder(path string) bool {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
+}
+
+// maxHeader is the longest token that a header has room for, in bytes.
+const maxHeader = 16 << 10
+
+// isSendable reports whether a token can be the value of a header.
+func isSendable(s string) bool {
+	return len(s) <= maxHeader && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // isBase reports whether paths can be added to an address.

@@ -39,7 +39,7 @@ type Config struct {
 	TLSClientCA     string        `env:"P8_TLS_CLIENT_CA" help:"PEM file with the certificates of an authority whose client certificates only gateways have: a connection with one may name its user by X-User-Id, X-User-Email, X-User-Name and X-Tenant-Id; others need a token. Unset means none" want:"a PEM file"`
 	QuotaTenant     string        `env:"P8_QUOTA_TENANT" help:"what each tenant may use: requests a minute, runs at one time, tokens and dollars a day (UTC); unset means no limit. p8 quota sets others for one tenant, user or key" want:"limits such as requests=600,runs=50,tokens=50M,usd=100"`
 	QuotaUser       string        `env:"P8_QUOTA_USER" help:"what each user may use, as P8_QUOTA_TENANT; all callers of a tenant without a token or a user, visitors and guests of links too, are one user" want:"limits such as requests=60,runs=4,tokens=2M,usd=5"`
-	QuotaKey        string        `env:"P8_QUOTA_KEY" help:"what each API key may use, as P8_QUOTA_TENANT, but runs" want:"limits such as requests=60,tokens=2M,usd=5"`
+	QuotaKey        string        `env:"P8_QUOTA_KEY" help:"what each API key may use, as P8_QUOTA_TENANT, without runs" want:"limits such as requests=60,tokens=2M,usd=5"`
 	RunMemory       Bytes         `env:"P8_RUN_MEMORY" envDefault:"0" help:"memory for the events of all runs, plus 16 KB per run; beyond it the run that holds most ends with reason length and limit memory_limit; 0 derives it from the memory limit: 8MB to 24MB, or without a database a quarter of it, 32MB to 1GB" want:"0, or a size such as 64MB"`
 	RunTimeout      time.Duration `env:"P8_RUN_TIMEOUT" envDefault:"10m" help:"maximum duration of one run" want:"a duration such as 90s or 10m"`
 	ToolTimeout     time.Duration `env:"P8_TOOL_TIMEOUT" envDefault:"2m" help:"maximum duration of one tool call" want:"a duration such as 30s or 2m"`
@@ -150,9 +150,11 @@ type Config struct {
 
 	fields  []field
 	entries []Entry
-	unknown []Unknown
-	lookup  func(string) string
-	environ []string
+	// secretFiles are the paths of the variables that end in _FILE.
+	secretFiles []string
+	unknown     []Unknown
+	lookup      func(string) string
+	environ     []string
 }
 
 // Getenv returns a variable of the environment or, if it is not set there, of .env; "" if

@@ -43,12 +43,14 @@ func Load(o Options) (*Config, error) {
 		return nil, err
 	}
 	fields := declared()
-	if err := errors.Join(readSecrets(fields, environ), readSecrets(fields, file)); err != nil {
+	secrets, err := readSecrets(fields, environ)
+	more, alsoErr := readSecrets(fields, file)
+	if err := errors.Join(err, alsoErr); err != nil {
 		return nil, err
 	}
 	values, entries := resolve(fields, o.Flags, environ, file)
 
-	c := &Config{fields: fields, entries: entries, unknown: unknown(fields, environ, file), lookup: func(name string) string {
+	c := &Config{fields: fields, entries: entries, secretFiles: append(secrets, more...), unknown: unknown(fields, environ, file), lookup: func(name string) string {
 		if v := environ[name]; v != "" {
 			return v
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -19,8 +20,8 @@ const maxSecretFile = 64 << 10
 func (f field) mayBeInFile() bool { return f.secret || f.env == "P8_DATABASE_URL" }
 
 // readSecrets replaces, in one source, the paths of files by what the files hold, without
-// the line break at the end.
-func readSecrets(fields []field, vars map[string]string) error {
+// the line break at the end, and returns the paths.
+func readSecrets(fields []field, vars map[string]string) (paths []string, err error) {
 	for _, f := range fields {
 		name := f.env + inFile
 		path := vars[name]
@@ -28,16 +29,20 @@ func readSecrets(fields []field, vars map[string]string) error {
 			continue
 		}
 		if vars[f.env] != "" {
-			return &Error{Name: name, Problem: "is set beside " + f.env, Mend: "set one of the two"}
+			return nil, &Error{Name: name, Problem: "is set beside " + f.env, Mend: "set one of the two"}
 		}
 		text, err := readSecret(path)
 		if err != nil || strings.TrimSpace(text) == "" || strings.ContainsRune(text, 0) {
-			return &Error{Name: name, Value: path, Problem: "is no file with a value", Mend: "give a text file that p8 may read, with " + f.want}
+			return nil, &Error{Name: name, Value: path, Problem: "is no file with a value", Mend: "give a text file that p8 may read, with " + f.want}
 		}
 		vars[name] = text
+		paths = append(paths, path)
 	}
-	return nil
+	return paths, nil
 }
+
+// SecretFiles returns the paths of the files with secrets that the settings name.
+func (c *Config) SecretFiles() []string { return slices.Clone(c.secretFiles) }
 
 func readSecret(path string) (string, error) {
 	f, err := os.Open(path)
@@ -45,7 +50,10 @@ func readSecret(path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxSecretFile))
+	raw, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
+	if len(raw) > maxSecretFile {
+		return "", errors.New("the file is too large for a secret")
+	}
 	return strings.TrimRight(string(raw), "\r\n"), err
 }
 

@@ -1,7 +1,9 @@
 package edge
 
 import (
+	"bytes"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -63,12 +65,35 @@ func (c *Certificate) get() *tls.Certificate {
 
 func (c *Certificate) read() error {
 	changed := c.times()
-	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+	cert, key, err := readPEM(c.cert, c.key)
 	if err != nil {
-		return fmt.Errorf("the certificate and its key cannot be used together: %w", err)
+		return err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		// What Go says of it names no file.
+		return errors.New("the key is not the certificate's, or one of the two is damaged or has a password")
 	}
 	c.current, c.changed = &pair, changed
 	return nil
+}
+
+// readPEM reads the two files, and says which of them is no PEM.
+func readPEM(cert, key string) (certPEM, keyPEM []byte, err error) {
+	for _, f := range []struct {
+		path, what, block string
+		into              *[]byte
+	}{{cert, "the file of the certificate", "CERTIFICATE", &certPEM}, {key, "the file of the key", "PRIVATE KEY", &keyPEM}} {
+		raw, err := os.ReadFile(f.path)
+		switch {
+		case err != nil:
+			return nil, nil, errors.New(f.what + " cannot be read")
+		case !bytes.Contains(raw, []byte(f.block+"-----")):
+			return nil, nil, fmt.Errorf("%s has no block of PEM that ends with %q", f.what, f.block+"-----")
+		}
+		*f.into = raw
+	}
+	return certPEM, keyPEM, nil
 }
 
 // times returns when the files changed.

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"errors"
 
 	"github.com/p8-org/p8/store"
 )
@@ -66,7 +67,11 @@ func (m *Manager) Set(ctx context.Context, kind, id, limits string) (Effective, 
 	if limits == "" {
 		return m.effective(kind, id, ""), m.Store.Remove(ctx, kind, id)
 	}
-	if _, err := Parse(limits, Limits{}); err != nil {
+	l, err := Parse(limits, Limits{})
+	if err == nil && kind == store.QuotaKey && l.Runs > 0 {
+		err = errors.New("a key has no limit of runs, which are a tenant's and a user's: leave runs out")
+	}
+	if err != nil {
 		return Effective{}, &FormError{err}
 	}
 	return m.effective(kind, id, limits), m.Store.Set(ctx, store.Quota{Kind: kind, ID: id, Limits: limits})

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/peer"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/account"
 	"github.com/p8-org/p8/store"
 )
@@ -62,13 +65,27 @@ func (c *Audit) Run(a *command.App) error {
 		return show.JSON(a.Stdout, list)
 	case len(list) == 0:
 		a.SayEmpty("entries", c.User != "" || c.Action != "" || c.Since != "", "")
+		if c.Action != "" && !slices.Contains(account.Actions(), c.Action) {
+			a.Say("%q is no action of p8: they are %s", show.OneLine(c.Action), strings.Join(account.Actions(), ", "))
+		}
 		return nil
 	}
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TIME\tACTION\tOUTCOME\tUSER\tOBJECT\tADDRESS")
+	fmt.Fprintln(w, "TIME\tACTION\tOUTCOME\tUSER\tROLE\tKEY\tOBJECT\tADDRESS")
 	for _, e := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", show.Local(e.At), show.OneLine(e.Action), show.OneLine(e.Outcome), show.OneLine(cmp.Or(e.UserID, "-")),
-			show.OneLine(cmp.Or(e.Object, "-")), cmp.Or(e.Address, "-"))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", show.Local(e.At), show.OneLine(e.Action), show.OneLine(e.Outcome), show.OneLine(cmp.Or(e.UserID, "-")),
+			cmp.Or(e.Role, "-"), keyOf(e), show.OneLine(cmp.Or(e.Object, "-")), cmp.Or(e.Address, "-"))
 	}
 	return w.Flush()
+}
+
+// keyOf names what the caller of an entry came with.
+func keyOf(e store.AuditEntry) string {
+	switch {
+	case e.KeyID == identity.DeploymentKey:
+		return "P8_API_KEY"
+	case e.KeyID == "" && e.Role == "" && e.Address == "":
+		return "(database)"
+	}
+	return show.OneLine(cmp.Or(e.KeyID, "-"))
 }

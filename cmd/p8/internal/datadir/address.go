@@ -106,7 +106,7 @@ func ServerURL(text string) (*url.URL, error) {
 		}
 	}
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.RawQuery != "" || at.Fragment != "" {
-		return nil, command.Usage("--server: %q is not the address of a server: give one such as http://127.0.0.1:8000", show.OneLine(text))
+		return nil, command.Usage("%q is not the address of a server: give one such as http://127.0.0.1:8000", show.OneLine(text))
 	}
 	return at, nil
 }

@@ -94,7 +94,7 @@ func examine(ctx context.Context, cfg *config.Config) []postgres.Finding {
 		defer s.Close()
 		return []postgres.Finding{f, ignored(ctx, s)}
 	case errors.Is(err, sqlite.ErrMissing):
-		f.Detail = "not there yet; the first verb that writes makes it in " + filepath.Dir(db.Path)
+		f.Detail = "not there yet; the first command that writes makes it in " + filepath.Dir(db.Path)
 	case errors.Is(err, sqlite.ErrOutdated):
 		f.OK, f.Detail, f.Mend = false, "of an older p8, or not finished", "run `p8 migrate`"
 	default:

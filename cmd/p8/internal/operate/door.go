@@ -49,7 +49,7 @@ func newDoor(cfg *config.Config, public net.Listener, log *slog.Logger) (d door,
 	case cfg.TLSCert != "":
 		cert, err := edge.LoadCertificate(cfg.TLSCert, cfg.TLSKey, log)
 		if err != nil {
-			return d, &config.Error{Name: "P8_TLS_CERT", Problem: "cannot be used", Mend: "give a PEM file with the chain, and its key in P8_TLS_KEY (" + err.Error() + ")"}
+			return d, &config.Error{Name: "P8_TLS_CERT", Problem: "cannot be used, as " + err.Error(), Mend: "give a PEM file with the chain, and its key in P8_TLS_KEY"}
 		}
 		d.tls = cert.Config()
 	case len(cfg.ACMEDomains) > 0 && cfg.DataDir == "":

@@ -36,8 +36,12 @@ func TestTLS(t *testing.T) {
 	must(t, os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
 	must(t, os.WriteFile(secret, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw}), 0o600))
 	for _, wrong := range [][]string{{"P8_TLS_KEY=" + secret}, {"P8_TLS_CERT=" + cert}, {"P8_TLS_CERT=" + dir, "P8_TLS_KEY=" + secret}} {
-		if _, err := config.Load(config.Options{Environ: append(wrong, "HOME="+dir)}); err == nil {
+		_, err := config.Load(config.Options{Environ: append(wrong, "HOME="+dir)})
+		if err == nil {
 			t.Errorf("%v is accepted", wrong)
+		}
+		if len(wrong) == 1 && strings.HasPrefix(wrong[0], "P8_TLS_KEY") && !strings.HasSuffix(err.Error(), " needs P8_TLS_CERT: set both, or none") {
+			t.Error(err)
 		}
 	}
 	cfg, err := config.Load(config.Options{Environ: []string{"HOME=" + dir, "P8_TLS_CERT=" + cert, "P8_TLS_KEY=" + secret}})
@@ -76,7 +80,7 @@ func TestTLS(t *testing.T) {
 		}
 	}
 	must(t, os.WriteFile(cert, []byte("x"), 0o600))
-	if _, err := newDoor(cfg, listener, log); err == nil || strings.Contains(err.Error(), dir) {
+	if _, err := newDoor(cfg, listener, log); err == nil || err.Error() != `P8_TLS_CERT cannot be used, as the file of the certificate has no block of PEM that ends with "CERTIFICATE-----": give a PEM file with the chain, and its key in P8_TLS_KEY` {
 		t.Errorf("a broken certificate: %v", err)
 	}
 }

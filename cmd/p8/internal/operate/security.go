@@ -10,6 +10,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/store/postgres"
 )
 
@@ -17,8 +18,13 @@ import (
 // reads. It reads no file and no database.
 func (c *Doctor) security(a *command.App, cfg *config.Config) error {
 	callers := postgres.Finding{Name: "callers", OK: true, Detail: "programs of this machine only, each as any user that it names"}
-	if cfg.Authenticates() {
+	switch {
+	case cfg.Authenticates() && cfg.AuthAnonymous:
+		callers.Detail = "those with a token or a key, and anybody else as a visitor"
+	case cfg.Authenticates():
 		callers.Detail = "those with a token or a key"
+	case !outbound.IsLoopback(cfg.Host):
+		callers = postgres.Finding{Name: "P8_HOST", Detail: "nothing verifies who calls, so p8 serve refuses this address", Mend: "set P8_AUTH_KEYS, P8_AUTH_JWKS_URL, P8_AUTH_JWT_SECRET or P8_API_KEY, or P8_HOST=127.0.0.1"}
 	}
 	findings := []postgres.Finding{callers}
 	for _, w := range cfg.Weaknesses() {
@@ -28,7 +34,7 @@ func (c *Doctor) security(a *command.App, cfg *config.Config) error {
 	if os.Geteuid() == 0 {
 		findings = append(findings, postgres.Finding{Name: "user", Detail: "p8 runs as root, and so do the MCP servers that it starts", Mend: "run it as a user of its own"})
 	}
-	if len(findings) == 1 {
+	if len(findings) == 1 && callers.OK {
 		findings = append(findings, postgres.Finding{Name: "settings and files", OK: true, Detail: "nothing weak was found"})
 	}
 	bad, err := c.print(a, "security", "WEAK   ", findings)
@@ -45,21 +51,24 @@ func exposed(cfg *config.Config) []postgres.Finding {
 		return nil // permissions are not in the mode there
 	}
 	const read, write fs.FileMode = 0o044, 0o022
-	files := []struct {
+	type file struct {
 		path, what string
 		not        fs.FileMode
-	}{
+	}
+	files := []file{
 		{".env", "keys and passwords", read | write},
 		{cfg.MCPConfig, "the commands of MCP servers", write},
 		{cfg.SchemaDir, "the prompts and tools of agents", write},
 		{cfg.ModelsFile, "the models", write},
 		{cfg.TLSClientCA, "which gateways are trusted", write},
+		{cfg.TLSCert, "the certificate of the server", write},
+		{cfg.TLSKey, "the private key of the server's certificate", read | write},
+	}
+	for _, path := range cfg.SecretFiles() {
+		files = append(files, file{path, "a secret", read | write})
 	}
 	if path := cfg.Database().Path; path != "" {
-		files = append(files, struct {
-			path, what string
-			not        fs.FileMode
-		}{filepath.Dir(path), "everything that p8 stores", read | write})
+		files = append(files, file{filepath.Dir(path), "everything that p8 stores", read | write})
 	}
 	var findings []postgres.Finding
 	for _, f := range files {

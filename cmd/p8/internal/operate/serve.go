@@ -125,6 +125,9 @@ func greet(a *command.App, cfg *config.Config, p *wiring.Parts, base string, aut
 	if authenticates {
 		reach, header = "callers with a token", `-H "Authorization: Bearer $TOKEN" `
 	}
+	if authenticates && cfg.AuthAnonymous {
+		reach, header = "callers with a token, and anybody else as a visitor (P8_AUTH_ANONYMOUS)", ""
+	}
 	fmt.Fprintf(a.Stdout, `p8 %s is ready at %s
 
   model  %s: %s

@@ -13,13 +13,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/datadir"
 	"github.com/p8-org/p8/cmd/p8/internal/logins"
-	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/config"
@@ -218,24 +216,6 @@ func (r *Server) accepted(ctx context.Context, method, at string, body []byte) (
 	return nil, err
 }
 
-// challenged reports whether a server refused the token of a request. A refused password has
-// the same status.
-func challenged(res *http.Response) bool {
-	return res.StatusCode == http.StatusUnauthorized && res.Header.Get("WWW-Authenticate") != ""
-}
-
-// UnsignedError is the error of a server that wants a token, if P8_SERVER_TOKEN is not set.
-type UnsignedError struct {
-	// Refusal is the server's text.
-	Refusal error
-	base    string
-}
-
-// Error also says how to sign in.
-func (e *UnsignedError) Error() string {
-	return fmt.Sprintf("%v; sign in with `p8 login %s`, or set P8_SERVER_TOKEN", e.Refusal, e.base)
-}
-
 // strange is the error of a server that is no p8.
 func (r *Server) strange() error {
 	return fmt.Errorf("the server at %s does not answer as p8 does: check its address", r.base.Redacted())
@@ -255,6 +235,8 @@ func (r *Server) send(ctx context.Context, method, at string, body []byte) (*htt
 		switch {
 		case errors.Is(err, signin.ErrForeign):
 			return nil, fmt.Errorf("the server at %s points to another host, which p8 does not follow", r.base.Redacted())
+		case r.distrust(err) != nil:
+			return nil, r.distrust(err)
 		case err != nil:
 			return nil, fmt.Errorf("the server at %s does not answer: start it with `p8 serve`, or name another with --server", r.base.Redacted())
 		case !challenged(res) || r.grant == nil || again:
@@ -297,17 +279,6 @@ func (r *Server) ended(err error) error {
 		return fmt.Errorf("your login at %s has ended: sign in again with `p8 login %s`", r.base, r.base)
 	}
 	return fmt.Errorf("your login at %s cannot be renewed now, as the identity provider gives no token: try again", r.base)
-}
-
-// refusal returns the error of a problem document.
-func refusal(base *url.URL, status int, answer []byte) error {
-	var problem struct {
-		Detail string `json:"detail"`
-	}
-	if json.Unmarshal(answer, &problem) != nil || problem.Detail == "" {
-		return fmt.Errorf("the server at %s answers with status %d: check its address, and that it is this version of p8", base.Redacted(), status)
-	}
-	return errors.New(strings.Join(strings.Fields(show.Visible(problem.Detail)), " "))
 }
 
 // SetNonEmpty sets the parameters that have a value.

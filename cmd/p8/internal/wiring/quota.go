@@ -28,6 +28,9 @@ func limitsOf(cfg *config.Config, tenant, user, key *quota.Limits) (err error) {
 			return &config.Error{Name: s.name, Value: s.text, Problem: "is not valid", Mend: "give " + quota.Form}
 		}
 	}
+	if key.Runs > 0 {
+		return &config.Error{Name: "P8_QUOTA_KEY", Value: cfg.QuotaKey, Problem: "limits runs, which are a tenant's and a user's", Mend: "give limits without runs, such as requests=60,tokens=2M,usd=5"}
+	}
 	return nil
 }
 
