@@ -133,6 +133,7 @@ func partsOf(row *store.Message) (parts []llm.Part, err error) {
 // saved is what a run needs to be resumed, beside its rows.
 type saved struct {
 	Identity    identity.Identity `json:"identity"`
+	KeyID       string            `json:"key_id,omitempty"` // which an identity in JSON does not have
 	Agent       string            `json:"agent"`
 	Document    json.RawMessage   `json:"document,omitempty"`
 	Model       string            `json:"model,omitempty"`
@@ -154,7 +155,7 @@ type saved struct {
 func (p prepared) saved() (json.RawMessage, error) {
 	asked := p.request.asked
 	keep := saved{
-		Identity: p.caller, Agent: p.cast.Name, Model: p.request.model, Instruction: asked.Instruction, Settings: asked.Settings,
+		Identity: p.caller, KeyID: p.caller.KeyID, Agent: p.cast.Name, Model: p.request.model, Instruction: asked.Instruction, Settings: asked.Settings,
 		ClientTools: asked.ClientTools, ToolChoice: asked.ToolChoice, ResponseFormat: asked.ResponseFormat, SessionNamed: p.request.sessionNamed, Auto: p.auto,
 	}
 	if !p.request.sessionNamed {

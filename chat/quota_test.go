@@ -8,6 +8,7 @@ import (
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
@@ -97,4 +98,44 @@ func TestQuotaOfRunsThatGoOn(t *testing.T) {
 	if res, err := second.Wait(t.Context()); err != nil || res.Text != "It rang." {
 		t.Errorf("%+v %v", res, err)
 	}
+}
+
+// The key that began a run pays for what the run consumes when it goes on.
+func TestKeyOfARunThatGoesOn(t *testing.T) {
+	kept := newStore(t)
+	kept.Meter()
+	answer := scripted.Text("It rang.")
+	answer.Usage = llm.Usage{Input: 600, Output: 10}
+	s := newService(t, scripted.New(scripted.Call("ring", `{}`), answer), chat.Options{Store: kept}, helper)
+	ctx := as(t.Context(), "alice", "s1")
+	with := func(key string) context.Context {
+		id, err := identity.From(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id.KeyID = key
+		return identity.With(ctx, id)
+	}
+	first, err := s.Start(with("k1"), chat.Request{Input: "Ring", ClientTools: []llm.ToolSpec{ring}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drain(t, first)
+	second, err := s.Start(ctx, chat.Request{ClientTools: []llm.ToolSpec{ring}, Results: []chat.ToolResult{{ToolCallID: "call_1", Content: "ding"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	list, err := kept.Quotas().Standing(with("k1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range list {
+		if x.Kind == store.QuotaKey && x.Tokens >= 610 {
+			return
+		}
+	}
+	t.Errorf("the key paid for nothing: %+v", list)
 }

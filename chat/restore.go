@@ -54,7 +54,7 @@ func (s *preparer) reread(caller identity.Identity, r *store.Run) (p prepared, a
 		return p, "", fmt.Errorf("chat: read the request of a run: %w", err)
 	}
 	// The store has checked the caller; the rest of the identity is as it was.
-	was.Identity.TenantID, was.Identity.SessionID = caller.TenantID, r.SessionID
+	was.Identity.TenantID, was.Identity.SessionID, was.Identity.KeyID = caller.TenantID, r.SessionID, was.KeyID
 	if r.Author == "" { // a guest's turn keeps the guest's rights, whoever resumes it
 		was.Identity.UserID = caller.UserID
 	}

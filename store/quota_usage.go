@@ -17,6 +17,13 @@ func QuotaDay(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 // QuotaMinute is the minute of a time; see QuotaDay.
 func QuotaMinute(t time.Time) int64 { return t.Unix() / 60 }
 
+// Servers whose clocks are behind count into the window that others have begun, if it is no
+// further ahead than this. One further ahead is of a clock that was wrong, and begins anew.
+const (
+	QuotaLateMinutes = 60
+	QuotaLateDays    = 1
+)
+
 // AnyQuota reports whether any tenant has a quota of its own.
 func (m Maintenance) AnyQuota(ctx context.Context) (any bool, err error) {
 	err = m.read(ctx, "look for quotas", func(c Conn) error {
@@ -70,10 +77,9 @@ func (q Quotas) Count(ctx context.Context, minute int64, tenant, user, key int64
 				continue
 			}
 			if _, err := c.Exec(ctx, `INSERT INTO quota_usage (tenant_id, kind, subject, minute_at, requests) VALUES ($1, $2, $3, $4, $5)
-				ON CONFLICT (tenant_id, kind, subject) DO UPDATE SET requests = CASE WHEN quota_usage.minute_at > excluded.minute_at THEN quota_usage.requests
-				WHEN quota_usage.minute_at = excluded.minute_at THEN quota_usage.requests + excluded.requests ELSE excluded.requests END,
-				minute_at = CASE WHEN quota_usage.minute_at > excluded.minute_at THEN quota_usage.minute_at ELSE excluded.minute_at END`,
-				by.TenantID, u.kind, u.id, minute, u.requests); err != nil {
+				ON CONFLICT (tenant_id, kind, subject) DO UPDATE SET requests = CASE WHEN quota_usage.minute_at BETWEEN excluded.minute_at AND excluded.minute_at + $6 THEN quota_usage.requests ELSE 0 END + excluded.requests,
+				minute_at = CASE WHEN quota_usage.minute_at BETWEEN excluded.minute_at AND excluded.minute_at + $6 THEN quota_usage.minute_at ELSE excluded.minute_at END`,
+				by.TenantID, u.kind, u.id, minute, u.requests, int64(QuotaLateMinutes)); err != nil {
 				return err
 			}
 		}
@@ -117,9 +123,10 @@ const (
 	spendBoth  = `($1, 'tenant', '', $3, $4, $5), ($1, 'user', ` + spendPayer + `, $3, $4, $5)`
 	spendPayer = `COALESCE((SELECT author FROM runs WHERE tenant_id = $1 AND id = $6), $2)`
 	spendSum   = ` ON CONFLICT (tenant_id, kind, subject) DO UPDATE SET
-		tokens = CASE WHEN quota_usage.day_at > excluded.day_at THEN quota_usage.tokens WHEN quota_usage.day_at = excluded.day_at THEN quota_usage.tokens + excluded.tokens ELSE excluded.tokens END,
-		cost_usd = CASE WHEN quota_usage.day_at > excluded.day_at THEN quota_usage.cost_usd WHEN quota_usage.day_at = excluded.day_at THEN quota_usage.cost_usd + excluded.cost_usd ELSE excluded.cost_usd END,
-		day_at = CASE WHEN quota_usage.day_at > excluded.day_at THEN quota_usage.day_at ELSE excluded.day_at END`
+		tokens = CASE WHEN ` + sameDay + ` THEN quota_usage.tokens ELSE 0 END + excluded.tokens,
+		cost_usd = CASE WHEN ` + sameDay + ` THEN quota_usage.cost_usd ELSE 0 END + excluded.cost_usd,
+		day_at = CASE WHEN ` + sameDay + ` THEN quota_usage.day_at ELSE excluded.day_at END`
+	sameDay     = `quota_usage.day_at BETWEEN excluded.day_at AND excluded.day_at + 1` // QuotaLateDays
 	spendSQL    = spendInto + spendBoth + spendSum
 	spendKeySQL = spendInto + spendBoth + `, ($1, 'key', $7, $3, $4, $5)` + spendSum
 )

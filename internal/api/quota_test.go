@@ -10,6 +10,7 @@ import (
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api"
+	"github.com/p8-org/p8/internal/embed"
 	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/llm/scripted"
 )
@@ -102,5 +103,21 @@ func TestQuotas(t *testing.T) {
 	}
 	if w := s.do("GET", "/quotas", "", "X-Tenant-Id: acme"); w.Body.String() != `{"defaults":{"key":"none","tenant":"none","user":"tokens=5000000"},"quotas":[{"kind":"tenant","set":"runs=3","limits":"runs=3"}]}`+"\n" {
 		t.Errorf("%s", w.Body)
+	}
+}
+
+// spentEmbedder refuses texts as a caller without money is refused.
+type spentEmbedder struct{ api.Embedder }
+
+func (spentEmbedder) Name() string    { return "openai:test" }
+func (spentEmbedder) Dimensions() int { return 4 }
+func (spentEmbedder) Embed(_ context.Context, texts []string) []embed.Result {
+	return []embed.Result{{Err: &quota.Error{Kind: "user", What: "usd"}}}
+}
+
+func TestEmbeddingsWithoutMoney(t *testing.T) {
+	s := newServer(t, setup{noStore: true, api: api.Options{Embeddings: spentEmbedder{}}})
+	if w := s.do("POST", "/v1/embeddings", `{"model":"test","input":"x"}`); w.Code != http.StatusTooManyRequests || !strings.Contains(w.Body.String(), "insufficient_quota") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

@@ -82,6 +82,8 @@ type Options struct {
 	// consumed, also if it failed; nil is not. Within a run, the run counts it.
 	Cost  func(model string, u llm.Usage) float64
 	Spent func(ctx context.Context, parts []run.Spent)
+	// May refuses a caller who may not ask a model now; nil lets all.
+	May func(ctx context.Context) error
 	// Parallel bounds the concurrent requests to models, 16 when 0; others wait.
 	Parallel int
 	// Now is the clock, for relative dates.

@@ -112,6 +112,11 @@ func (w *writer) messages(question string) []llm.Message {
 }
 
 func (w *writer) run(ctx context.Context, messages []llm.Message) (proposal, error) {
+	if w.asker.o.May != nil {
+		if err := w.asker.o.May(ctx); err != nil {
+			return proposal{}, err
+		}
+	}
 	select {
 	case w.asker.slots <- struct{}{}:
 		defer func() { <-w.asker.slots }()

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/p8-org/p8/llm"
@@ -21,5 +22,18 @@ func TestAQuestionIsPaidFor(t *testing.T) {
 	}
 	if len(spent) != 1 || spent[0].Path != AgentName || spent[0].Model != "scripted:test" || spent[0].Usage.InputTokens != 9 || spent[0].Usage.CostUSD != 0.5 {
 		t.Errorf("%+v", spent)
+	}
+}
+
+// TestAQuestionMayBeRefused: whoever may spend nothing asks no model. Queries are free.
+func TestAQuestionMayBeRefused(t *testing.T) {
+	a, _ := setup(t, &engine{})
+	used := errors.New("all is used")
+	a.o.May = func(context.Context) error { return used }
+	if _, err := a.Ask(caller(t), "Who is a?", Request{}); !errors.Is(err, used) {
+		t.Errorf("a question: %v", err)
+	}
+	if _, err := a.Ask(caller(t), "LOOKUP a", Request{}); err != nil {
+		t.Errorf("a query: %v", err)
 	}
 }

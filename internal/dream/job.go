@@ -42,6 +42,7 @@ type order struct {
 	Email    string        `json:"email,omitempty"`
 	Name     string        `json:"name,omitempty"`
 	Role     identity.Role `json:"role,omitempty"`
+	Key      string        `json:"key,omitempty"` // the id of the API key, whose quota counts
 	Lookback time.Duration `json:"lookback"`
 	Until    time.Time     `json:"until"`
 	Agent    string        `json:"agent,omitempty"`
@@ -59,7 +60,7 @@ func (s *Service) Enqueue(ctx context.Context, req Request) (jobs.Receipt, error
 	}
 	w := s.window(req)
 	return s.o.Queue.Enqueue(ctx, Kind, order{
-		Tenant: who.TenantID, User: who.UserID, Email: who.Email, Name: who.Name, Role: who.Role,
+		Tenant: who.TenantID, User: who.UserID, Email: who.Email, Name: who.Name, Role: who.Role, Key: who.KeyID,
 		Lookback: w.Until.Sub(w.From), Until: w.Until, Agent: req.Agent,
 	}, jobs.EnqueueOptions{UniqueKey: unique(who)})
 }
@@ -85,7 +86,7 @@ func (s *Service) work(ctx context.Context, args json.RawMessage) error {
 	if err := json.Unmarshal(args, &o); err != nil {
 		return fmt.Errorf("dream: read the job: %w", err)
 	}
-	ctx = identity.With(ctx, identity.Identity{TenantID: o.Tenant, UserID: o.User, Email: o.Email, Name: o.Name, Role: o.Role})
+	ctx = identity.With(ctx, identity.Identity{TenantID: o.Tenant, UserID: o.User, Email: o.Email, Name: o.Name, Role: o.Role, KeyID: o.Key})
 	res, err := s.Dream(ctx, Request{Lookback: o.Lookback, Until: o.Until, Agent: o.Agent})
 	switch {
 	case errors.Is(err, chat.ErrClosed), errors.Is(err, chat.ErrBusy):

@@ -19,6 +19,8 @@ type account struct {
 	kind   string
 	limits Limits
 	read   time.Time // when the store was read
+	// first is closed when the store was read for the first time; nil then, and without a store.
+	first chan struct{}
 	// requests were made in the minute, as far as the store and its answers say; unsettled are
 	// those of this process that the store does not have.
 	minute, requests, unsettled int64
@@ -28,6 +30,13 @@ type account struct {
 	runs                    int64
 }
 
+// A window that another server has begun already stands, so that a clock which is behind starts
+// none anew. A window that lies further ahead is of a clock that was wrong; the store does the same.
+const (
+	lateMinutes = store.QuotaLateMinutes
+	lateDays    = store.QuotaLateDays
+)
+
 // turn begins new windows.
 func (own *accounts) turn(now time.Time) {
 	minute, day := store.QuotaMinute(now), store.QuotaDay(now)
@@ -35,10 +44,10 @@ func (own *accounts) turn(now time.Time) {
 		if a == nil {
 			continue
 		}
-		if a.minute != minute {
+		if a.minute < minute || a.minute > minute+lateMinutes {
 			a.minute, a.requests, a.unsettled = minute, 0, 0
 		}
-		if a.day != day {
+		if a.day < day || a.day > day+lateDays {
 			a.day, a.tokens, a.usd = day, 0, 0
 		}
 	}

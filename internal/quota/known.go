@@ -16,7 +16,7 @@ func (k *Keeper) of(ctx context.Context) (own accounts, err error) {
 	}
 	now := k.o.Now()
 	k.mu.Lock()
-	read := false
+	read, first := false, [len(kinds)]chan struct{}{}
 	for i, s := range [...]subject{{id.TenantID, store.QuotaTenant, ""}, {id.TenantID, store.QuotaUser, id.Payer()}, {id.TenantID, store.QuotaKey, id.KeyID}} {
 		if kinds[i] == store.QuotaKey && (s.id == "" || s.id == identity.DeploymentKey) { // which a gateway sends for all users
 			continue
@@ -25,27 +25,55 @@ func (k *Keeper) of(ctx context.Context) (own accounts, err error) {
 		if a == nil {
 			k.bound()
 			a = &account{kind: s.kind, limits: k.defaults(i)}
+			if k.o.Store != nil {
+				a.first = make(chan struct{})
+			}
 			k.accounts[s] = a
 		}
 		if now.Sub(a.read) >= fresh || now.Before(a.read) {
 			a.read, read = now, true
 		}
-		own[i] = a
+		own[i], first[i] = a, a.first
 	}
 	k.mu.Unlock()
 	if !read || k.o.Store == nil {
-		return own, nil
+		return own, await(ctx, first)
 	}
-	list, err := k.o.Store.Standing(ctx)
+	defer k.known(own)
+	list, err := k.o.Store.Standing(context.WithoutCancel(ctx)) // others may wait for it
 	if err != nil {
-		if ctx.Err() != nil {
-			return own, ctx.Err()
-		}
 		k.o.Logger.WarnContext(ctx, "the quotas of a caller cannot be read; those known count", "error", err)
 		return own, nil
 	}
 	k.apply(own, list, now)
 	return own, nil
+}
+
+// await waits until the accounts were read for the first time.
+func await(ctx context.Context, first [len(kinds)]chan struct{}) error {
+	for _, c := range first {
+		if c == nil {
+			continue
+		}
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// known lets go those who wait for accounts.
+func (k *Keeper) known(own accounts) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, a := range own {
+		if a != nil && a.first != nil {
+			close(a.first)
+			a.first = nil
+		}
+	}
 }
 
 func (k *Keeper) defaults(i int) Limits { return [...]Limits{k.o.Tenant, k.o.User, k.o.Key}[i] }
@@ -74,12 +102,15 @@ func (k *Keeper) take(a *account, x store.QuotaStanding, base Limits) {
 		k.o.Logger.Warn("a stored quota cannot be read; the settings count", "kind", x.Kind, "id", x.ID, "error", err)
 	}
 	a.limits = limits
+	if x.Minute > a.minute && x.Minute <= a.minute+lateMinutes {
+		a.minute, a.requests = x.Minute, 0
+	}
 	if x.Minute == a.minute {
 		a.requests = max(a.requests, x.Requests)
 	}
-	if x.Day == a.day {
+	if x.Day >= a.day && x.Day <= a.day+lateDays {
 		// What was spent here and is not in the store yet is counted beside it.
-		a.tokens, a.usd = x.Tokens, x.CostUSD
+		a.day, a.tokens, a.usd = x.Day, x.Tokens, x.CostUSD
 	}
 }
 

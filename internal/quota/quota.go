@@ -51,8 +51,9 @@ type Options struct {
 
 // Keeper knows what callers have used. It is safe for concurrent use.
 type Keeper struct {
-	o  Options
-	on atomic.Bool
+	o     Options
+	on    atomic.Bool
+	first sync.Once // look
 
 	mu       sync.Mutex
 	looked   time.Time // when the store was asked for any quota
@@ -91,14 +92,18 @@ func (k *Keeper) start() {
 	}
 }
 
-// active reports whether there is any quota. It asks the store now and then.
+// active reports whether there is any quota. It asks the store now and then; nobody passes
+// before the first time.
 func (k *Keeper) active(ctx context.Context) bool {
-	if k.on.Load() {
-		return true
+	if !k.on.Load() && k.o.Store != nil {
+		k.first.Do(func() { k.look(ctx) })
+		k.look(ctx)
 	}
-	if k.o.Store == nil {
-		return false
-	}
+	return k.on.Load()
+}
+
+// look asks the store whether there is any quota, if it was not asked in the last seconds.
+func (k *Keeper) look(ctx context.Context) {
 	now := k.o.Now()
 	k.mu.Lock()
 	look := k.looked.IsZero() || now.Sub(k.looked) >= lookEvery
@@ -107,7 +112,7 @@ func (k *Keeper) active(ctx context.Context) bool {
 	}
 	k.mu.Unlock()
 	if !look {
-		return false
+		return
 	}
 	found, err := k.o.Store.Any(context.WithoutCancel(ctx))
 	if err != nil {
@@ -116,7 +121,6 @@ func (k *Keeper) active(ctx context.Context) bool {
 	if found {
 		k.start()
 	}
-	return found
 }
 
 // Admit counts a request of the caller, or refuses it with an [*Error]. The headers of the

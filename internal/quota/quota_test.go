@@ -343,3 +343,85 @@ func TestRuns(t *testing.T) {
 		t.Errorf("%+v", last.Allowed())
 	}
 }
+
+// A server whose clock is behind counts into the windows that the others have begun.
+func TestLateClock(t *testing.T) {
+	w := newWorld(t)
+	right, late := w.keeper("requests=10,tokens=100", ""), w.keeper("requests=10,tokens=100", "")
+	admitted := func(k *quota.Keeper) (n int) {
+		for range 20 {
+			if _, err := k.Admit(as("rita")); err == nil {
+				n++
+			}
+		}
+		return n
+	}
+	w.clock.at = time.Now() // the store counts by its own clock
+	if n := admitted(right); n != 10 {
+		t.Fatalf("%d requests", n)
+	}
+	right.Spend(as("rita"), 100, 0)
+	w.move(time.Minute)
+	if n := admitted(right); n != 10 {
+		t.Fatalf("%d requests in the next window", n)
+	}
+	w.move(-time.Minute)
+	if n := admitted(right); n > 0 {
+		t.Errorf("%d requests after the clock went back", n)
+	}
+	if n := admitted(late); n > 0 {
+		t.Errorf("%d requests of another server that is late", n)
+	}
+	w.move(-24 * time.Hour)
+	for name, k := range map[string]*quota.Keeper{"one": right, "another": late} {
+		if err := k.May(as("rita")); what(err) != "user tokens" {
+			t.Errorf("%s on the day before: %v", name, err)
+		}
+	}
+}
+
+// slow answers when it is let go.
+type slow struct {
+	quota.Store
+	asked chan struct{}
+	let   chan struct{}
+}
+
+func (s *slow) Standing(ctx context.Context) ([]store.QuotaStanding, error) {
+	s.asked <- struct{}{}
+	<-s.let
+	return s.Store.Standing(ctx)
+}
+
+// Nobody passes before the quotas of a caller were read for the first time.
+func TestFirstRead(t *testing.T) {
+	w := newWorld(t)
+	must(t, w.store.Quotas().Set(as(""), store.Quota{Kind: "user", ID: "rita", Limits: "runs=1"}))
+	s := &slow{w.calls, make(chan struct{}, 20), make(chan struct{})}
+	k := quota.New(quota.Options{Store: s, Now: w.now, Logger: slog.New(slog.DiscardHandler)})
+	ended := make(chan error, 10)
+	for range cap(ended) {
+		go func() {
+			_, err := k.Begin(as("rita"), false)
+			ended <- err
+		}()
+	}
+	<-s.asked
+	ctx, cancel := context.WithCancel(as("rita"))
+	cancel()
+	if _, err := k.Begin(ctx, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller who left: %v", err)
+	}
+	close(s.let)
+	begun := 0
+	for range cap(ended) {
+		if err := <-ended; err == nil {
+			begun++
+		} else if what(err) != "user runs" {
+			t.Error(err)
+		}
+	}
+	if begun != 1 || w.calls.reads != 1 {
+		t.Errorf("%d runs began, after %d reads", begun, w.calls.reads)
+	}
+}

@@ -107,8 +107,14 @@ func quotaUsage(t *testing.T, open Open) {
 	must(t, err)
 	_, err = s.Quotas().Count(alice, 6, 50, 50, 50) // a server that is late
 	must(t, err)
-	wantEqual(t, "the tenant's minute", standing(alice, "tenant").Requests, int64(4))
-	wantEqual(t, "the user's minute", standing(alice, "user").Requests, int64(3))
+	wantEqual(t, "the tenant's minute", standing(alice, "tenant").Requests, int64(54))
+	wantEqual(t, "the user's minute", standing(alice, "user").Requests, int64(53))
+	wantEqual(t, "the minute stays", standing(alice, "user").Minute, int64(7))
+	_, err = s.Quotas().Count(alice, 1000, 1, 1, 1) // a server whose clock is wrong
+	must(t, err)
+	_, err = s.Quotas().Count(alice, 7, 2, 2, 2)
+	must(t, err)
+	wantEqual(t, "after a wrong clock", standing(alice, "user").Requests, int64(2))
 	_, err = s.Quotas().Count(alice, 8, 1, 1, 1)
 	must(t, err)
 	wantEqual(t, "the next minute", standing(alice, "user").Requests, int64(1))

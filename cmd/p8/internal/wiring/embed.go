@@ -71,14 +71,15 @@ func NewExtractor(cfg *config.Config, log *slog.Logger) *child.Pool {
 }
 
 // NewAsker returns the Asker, which turns questions into queries: by a model, or by rules
-// if the default model is offline. zone is ask.Options.Zone. spent, unless nil, is called with the model's usage.
-func NewAsker(cfg *config.Config, e ask.Engine, docs *catalog.Catalog, registry *llm.Registry, choice llm.Choice, zone func(context.Context) (*time.Location, error), spent func(context.Context, []run.Spent)) (*ask.Asker, error) {
+// if the default model is offline. zone is ask.Options.Zone. spent and may are
+// Spent and May there; they may be nil.
+func NewAsker(cfg *config.Config, e ask.Engine, docs *catalog.Catalog, registry *llm.Registry, choice llm.Choice, zone func(context.Context) (*time.Location, error), spent func(context.Context, []run.Spent), may func(context.Context) error) (*ask.Asker, error) {
 	prices, err := NewPrices(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return ask.New(ask.Options{
 		Engine: e, Catalog: docs, Models: registry, Model: cfg.QueryAgentModel, DefaultModel: choice.Model,
-		Fallback: cfg.FallbackModels, StructuredMode: cfg.StructuredMode, Cost: prices.Cost, Zone: zone, Spent: spent,
+		Fallback: cfg.FallbackModels, StructuredMode: cfg.StructuredMode, Cost: prices.Cost, Zone: zone, Spent: spent, May: may,
 	})
 }

@@ -40,16 +40,13 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 	if p.A2A != nil {
 		o.A2A = p.A2A
 	}
-	if p.embedder != nil {
-		o.Embeddings = p.embedder
+	if p.asked != nil {
+		o.Embeddings = p.asked
 	}
 	if p.Store != nil {
 		o.Store, o.Files, o.Ready = documents{p.Store, p.Catalog, p.MCP}, p.Store.Files(), p.Store.Maintenance().Check
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest
 		o.Shares, o.ShareLinks = doors{p.Store}, cfg.ShareLinks
-		if p.keeper != nil {
-			o.Asker = metered{p.asker, p.keeper}
-		}
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
 		o.Brancher = p.Chat
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()

@@ -81,6 +81,12 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	if err != nil {
 		return nil, err
 	}
+	if o.Serves {
+		if p.keeper, err = newKeeper(cfg, p.Store, o); err != nil {
+			return nil, err
+		}
+	}
+	p.asked = meterEmbedder(p.embedder, p.keeper, prices.Cost)
 	bounds := newLimits(cfg, boundMemory(cfg, p.Log), openFiles())
 	p.Connections = bounds.conns
 	if p.memory, err = openMemory(ctx, p.Store, o); err != nil {
@@ -88,12 +94,12 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	}
 	sessions, knowledge := chatStores(p.Store, p.memory, o)
 	if knowledge != nil {
-		p.engine = NewEngine(cfg, knowledge, p.embedder, p.Catalog.Refresh, p.Log)
+		p.engine = NewEngine(cfg, knowledge, p.asked, p.Catalog.Refresh, p.Log)
 		var spent func(context.Context, []run.Spent)
 		if p.Keeps {
 			spent = KeepSpent(p.Store, p.Log)
 		}
-		if p.asker, err = NewAsker(cfg, p.engine, p.Catalog, p.Models, p.Choice, Zone(p.Store, p.Log), spent); err != nil {
+		if p.asker, err = NewAsker(cfg, p.engine, p.Catalog, p.Models, p.Choice, Zone(p.Store, p.Log), spent, p.may); err != nil {
 			return nil, err
 		}
 	}
@@ -116,9 +122,6 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	p.box = &tool.Box{Local: tools, Resources: p.resources, Servers: p.servers, Logger: p.Log}
 	var admits func(context.Context, bool) (chat.Account, error)
 	if o.Serves {
-		if p.keeper, err = newKeeper(cfg, p.Store, o); err != nil {
-			return nil, err
-		}
 		admits = admit(p.keeper)
 		if p.Store != nil {
 			if p.quotas, err = Quotas(cfg, p.Store); err != nil {

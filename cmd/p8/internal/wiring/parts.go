@@ -82,8 +82,9 @@ type Parts struct {
 	// keeper counts what callers use, quotas says what they may; nil but in servers.
 	keeper *quota.Keeper
 	quotas *quota.Manager
-	// embedder is the embedding model, nil for none.
-	embedder embed.Model
+	// embedder is the embedding model, nil for none; asked is the same for texts of callers, who
+	// pay for it.
+	embedder, asked embed.Model
 	// callers verifies those of the Handler; jobs that run before there is one find nil.
 	callers atomic.Pointer[auth.Authenticator]
 }

@@ -5,8 +5,6 @@ import (
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/event"
-	"github.com/p8-org/p8/internal/api"
-	"github.com/p8-org/p8/internal/ask"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/store"
@@ -57,18 +55,4 @@ func admit(k *quota.Keeper) func(context.Context, bool) (chat.Account, error) {
 			l.End(u.InputTokens+u.OutputTokens, u.CostUSD)
 		}}, nil
 	}
-}
-
-// metered answers questions of callers who may spend.
-type metered struct {
-	api.Asker
-	keeper *quota.Keeper
-}
-
-// Ask fails with a *quota.Error if the caller may spend nothing more today.
-func (m metered) Ask(ctx context.Context, question string, req ask.Request) (ask.Answer, error) {
-	if err := m.keeper.May(ctx); err != nil {
-		return ask.Answer{}, err
-	}
-	return m.Asker.Ask(ctx, question, req)
 }

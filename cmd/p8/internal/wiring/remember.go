@@ -74,13 +74,17 @@ func (p *Parts) summarizer(cfg *config.Config, cost func(string, llm.Usage) floa
 	if name == "none" || isOffline(name) {
 		return nil, nil
 	}
-	return memory.NewModelSummarizer(memory.SummarizerOptions{
+	s, err := memory.NewModelSummarizer(memory.SummarizerOptions{
 		Agent: func(ctx context.Context) (*agent.Agent, error) { return p.Catalog.Agent(ctx, momentBuilder) },
 		Model: func(_ context.Context, a *agent.Agent) (llm.Model, error) {
 			return p.Models.Resolve(chat.ModelName(a, cfg.SummaryModel, p.Choice.Model))
 		},
 		Cost: cost, Logger: p.Log,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return meteredSummarizer{s, p.may}, nil
 }
 
 // openDreams builds the dream service, which needs the chat service.
@@ -107,6 +111,13 @@ type ofSession struct {
 	Tenant  string `json:"tenant"`
 	User    string `json:"user,omitempty"`
 	Session string `json:"session"`
+	// Key is the id of the API key of the turn, whose quota counts.
+	Key string `json:"key,omitempty"`
+}
+
+// caller returns the context of the session's owner.
+func (of *ofSession) caller(ctx context.Context) context.Context {
+	return identity.With(ctx, identity.Identity{TenantID: of.Tenant, UserID: of.User, KeyID: of.Key})
 }
 
 // ended returns what is called after each turn. It stores observations, titles a session
@@ -168,12 +179,13 @@ func (p *Parts) enqueue(ctx context.Context, kind, session string, later time.Du
 	if err != nil {
 		return jobs.Receipt{}, err
 	}
-	of := ofSession{id.TenantID, id.OwnerOf(session), session}
+	of := ofSession{Tenant: id.TenantID, User: id.OwnerOf(session), Session: session}
 	key, err := json.Marshal(of)
 	if err != nil {
 		return jobs.Receipt{}, err
 	}
-	o := jobs.EnqueueOptions{UniqueKey: string(key)}
+	o := jobs.EnqueueOptions{UniqueKey: string(key)} // whoever has the turn, it is one job
+	of.Key = id.KeyID
 	if later > 0 {
 		o.UniqueKey, o.RunAt = o.UniqueKey+" again", time.Now().Add(later)
 	}
@@ -207,7 +219,6 @@ func (p *Parts) buildMoments(ctx context.Context, args json.RawMessage) error {
 	if err := json.Unmarshal(args, &of); err != nil {
 		return err
 	}
-	ctx = identity.With(ctx, identity.Identity{TenantID: of.Tenant, UserID: of.User})
-	_, err := p.builder.Build(ctx, of.Session, 0)
+	_, err := p.builder.Build(of.caller(ctx), of.Session, 0)
 	return err
 }

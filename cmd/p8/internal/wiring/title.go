@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/p8-org/p8/agent"
-	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/internal/title"
 	"github.com/p8-org/p8/llm"
@@ -60,5 +59,5 @@ func (p *Parts) writeTitle(ctx context.Context, args json.RawMessage) error {
 	if err := json.Unmarshal(args, &of); err != nil || p.titles == nil {
 		return err
 	}
-	return p.titles.Write(identity.With(ctx, identity.Identity{TenantID: of.Tenant, UserID: of.User}), of.Session)
+	return p.titles.Write(of.caller(ctx), of.Session)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/p8-org/p8/internal/ask"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/rem"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
@@ -54,7 +55,8 @@ func (a askREM) AskREM(ctx context.Context, question string, planOnly bool) (bui
 	found, err := a.Ask(ctx, question, ask.Request{PlanOnly: planOnly})
 	var input *ask.InputError
 	var syntax *rem.SyntaxError
-	if errors.As(err, &input) || errors.As(err, &syntax) || errors.Is(err, rem.ErrTimeout) || errors.Is(err, store.ErrBusy) {
+	var used *quota.Error
+	if errors.As(err, &input) || errors.As(err, &syntax) || errors.As(err, &used) || errors.Is(err, rem.ErrTimeout) || errors.Is(err, store.ErrBusy) {
 		return builtin.Answer{}, &tool.Error{Message: err.Error()}
 	}
 	if err != nil {
