@@ -40,7 +40,7 @@ func (id Identity) MayShare() bool { return id.Role == "" || id.Role == RoleAdmi
 func (id Identity) Administers() bool { return id.Grants(RoleAdmin) }
 
 // Grants reports whether the caller may give somebody a role: it is not above the caller's own.
-// A user whom a gateway names has no role, and counts as a member here.
+// A gateway that names no user has no role, and counts as a member here.
 func (id Identity) Grants(r Role) bool {
 	own := id.Role
 	switch {

@@ -194,13 +194,16 @@ func (a *Authenticator) isKey(token string) bool {
 }
 
 // ofKey returns the caller of a request with the deployment's own key, or of a gateway with a
-// certificate: the user in the headers if headers are trusted, else the deployment itself,
-// which has no user.
+// certificate: the user in the headers, a member, if headers are trusted, else the deployment
+// itself, which has no user.
 func (a *Authenticator) ofKey(r *http.Request) (identity.Identity, error) {
 	until, certified := a.gateway(r)
 	if a.o.TrustHeaders || certified {
 		id, err := identity.FromRequest(r, true)
 		id.KeyID, id.Expires = identity.DeploymentKey, until
+		if !id.Anonymous() {
+			id.Role = identity.RoleMember
+		}
 		return id, err
 	}
 	for _, name := range []string{identity.HeaderUserID, identity.HeaderUserEmail, identity.HeaderUserName, identity.HeaderTenantID} {

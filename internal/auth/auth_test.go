@@ -372,7 +372,7 @@ func TestKey(t *testing.T) {
 		{"the key", plain, []string{"Authorization", "Bearer " + key}, "@default admin"},
 		{"in its own header", plain, []string{"X-Api-Key", key}, "@default admin"},
 		{"a user without trust", plain, []string{"X-Api-Key", key, "X-User-Id", "rita"}, "does not count"},
-		{"a user of the gateway", gateway, []string{"X-Api-Key", key, "X-User-Id", "rita", "X-Tenant-Id", "acme"}, "rita@acme "},
+		{"a user of the gateway", gateway, []string{"X-Api-Key", key, "X-User-Id", "rita", "X-Tenant-Id", "acme"}, "rita@acme member"},
 		{"headers alone", gateway, []string{"X-User-Id", "rita"}, "needs a token"},
 		{"headers with a wrong key", gateway, []string{"X-Api-Key", key + "x", "X-User-Id", "rita"}, "not this server's"},
 		{"an empty key", gateway, []string{"X-Api-Key", ""}, "not this server's"},
