@@ -81,7 +81,7 @@ func TestASharedSession(t *testing.T) {
 		for _, route := range []string{
 			"GET /sessions", "GET /sessions/private", "GET /sessions/private/messages", "GET /messages/" + rows[0].ID, "GET /moments", "GET /sessions/s/timeline",
 			"GET /sessions/s/context", "GET /sessions/s/shares", "POST /query/raw", "POST /content", "GET /schemas", "GET /me", "DELETE /sessions/s", "PATCH /sessions/s",
-			"GET /reminders", "POST /mcp", "GET /shared/" + id, "GET /health", "GET /openapi.json", "GET /runs?session_id=private", "GET /../sessions",
+			"GET /reminders", "POST /mcp", "GET /shared/" + id, "GET /health", "GET /openapi.json", "GET /runs?session_id=private", "GET /../sessions", "GET /models", "GET /v1/models/general",
 		} {
 			method, path, _ := strings.Cut(route, " ")
 			if w := s.do(method, at+path, "", s.bob...); w.Code != http.StatusNotFound {
@@ -155,6 +155,9 @@ func TestAWriter(t *testing.T) {
 	}
 	if w := s.says(t, at, "s", "And for me?", s.bob); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "For bob.") {
 		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if w := s.do("GET", at+"/v1/models", "", s.bob...); w.Code != http.StatusOK {
+		t.Errorf("the agents: %d %s", w.Code, w.Body)
 	}
 	s.says(t, "", "s", "And again?", s.ann)
 	sent := fmt.Sprint(s.model.Requests()[4])

@@ -75,7 +75,7 @@ func (c *chain) enter(r *http.Request, id identity.Identity, err error) (identit
 	if id.SessionID != "" && id.SessionID != guest.SessionID {
 		return id, r, problem.Invalid(identity.HeaderSessionID, "%s names another session than the one that is shared; send its id, or leave the header out", identity.HeaderSessionID)
 	}
-	inside := within(r, guest.Shared.Session)
+	inside := within(r, guest.Shared.Session, guest.MayWrite())
 	if inside == nil {
 		return id, r, &problem.Problem{Status: http.StatusNotFound, Code: "not_found", Message: "a share opens the messages, branches, runs and approvals of its session, and chats in it: this path is none of them"}
 	}
@@ -100,8 +100,8 @@ func (c *chain) open(ctx context.Context, share string, id identity.Identity, is
 }
 
 // within returns the request to a route of a session, nil if a guest may not use the route.
-// What a guest may do there is the store's decision.
-func within(r *http.Request, session string) *http.Request {
+// Only guests who write choose an agent. What a guest may do there is the store's decision.
+func within(r *http.Request, session string, writes bool) *http.Request {
 	path := r.URL.Path
 	switch path {
 	case "", "/", "/messages", "/branches":
@@ -117,7 +117,8 @@ func within(r *http.Request, session string) *http.Request {
 	under := func(prefix string) bool { return path == prefix || strings.HasPrefix(path, prefix+"/") }
 	switch {
 	case under("/runs"), under("/approvals"), under("/chat"), under("/api/chat"), under("/responses"):
-	case reads && (strings.HasPrefix(path, "/sessions/") || under("/messages") || under("/models")) && !strings.HasSuffix(path, "/timeline") && !strings.HasSuffix(path, "/context") && !strings.HasSuffix(path, "/shares"):
+	case reads && writes && under("/models"):
+	case reads && (strings.HasPrefix(path, "/sessions/") || under("/messages")) && !strings.HasSuffix(path, "/timeline") && !strings.HasSuffix(path, "/context") && !strings.HasSuffix(path, "/shares"):
 	default:
 		return nil
 	}
