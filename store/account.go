@@ -101,8 +101,9 @@ func (all Accounts) List(ctx context.Context, limit int, cursor string) (list []
 	return list, next, nil
 }
 
-// SetPassword replaces the password of a user, whose logins end. The user may do that, too,
-// in whatever role: the calling code verifies the old password.
+// SetPassword replaces the password of a user, whose logins end with all keys that were made
+// with them. The user may do that, too, in whatever role: the calling code verifies the old
+// password.
 func (all Accounts) SetPassword(ctx context.Context, userID, hash string) error {
 	if err := checkPassword(hash); err != nil {
 		return missingFirst(ctx, err)
@@ -120,15 +121,15 @@ func (all Accounts) SetPassword(ctx context.Context, userID, hash string) error 
 		if err != nil {
 			return err
 		}
-		if err := revokeKeys(ctx, c, by.TenantID, userID, KindLogin, now); err != nil {
+		if err := revokeKeys(ctx, c, by.TenantID, now, `user_id = $3 AND kind = 'login'`, storable(userID)); err != nil {
 			return err
 		}
 		return all.store.audit(ctx, c, by.Identity, AuditUserPassword, userID, AuditOK)
 	})
 }
 
-// Remove deletes a local user and revokes the user's keys and logins. What the user wrote
-// stays.
+// Remove deletes a local user and revokes the user's keys and logins, and the keys that the
+// user made, also for others. What the user wrote stays.
 func (all Accounts) Remove(ctx context.Context, userID string) error {
 	return all.store.write(ctx, "remove user", func(c Conn, by caller) error {
 		if err := by.mayAdminister(); err != nil {
@@ -141,7 +142,7 @@ func (all Accounts) Remove(ctx context.Context, userID string) error {
 		if err != nil {
 			return err
 		}
-		if err := revokeKeys(ctx, c, by.TenantID, userID, "", all.store.clock()); err != nil {
+		if err := revokeKeys(ctx, c, by.TenantID, all.store.clock(), `(user_id = $3 OR created_by = $3)`, storable(userID)); err != nil {
 			return err
 		}
 		return all.store.audit(ctx, c, by.Identity, AuditUserRemove, userID, AuditOK)

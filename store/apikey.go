@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/p8-org/p8/identity"
@@ -85,9 +86,11 @@ func (k *APIKey) check(now time.Time) error {
 // of services.
 func (by caller) mayKeep(user string) error {
 	switch {
+	case by.Visitor():
+		return forbiddenf("a caller without a token has no keys: sign in first")
 	case by.Administers(), user != "" && user == by.UserID:
 		return nil
-	case by.Anonymous(), by.Visitor():
+	case by.Anonymous():
 		return forbiddenf("only an admin manages the keys of services")
 	}
 	return forbiddenf("only an admin manages the keys of others")
@@ -106,10 +109,13 @@ func (all APIKeys) Create(ctx context.Context, k *APIKey) error {
 		if err := by.mayKeep(k.UserID); err != nil {
 			return err
 		}
+		if strings.HasPrefix(k.UserID, identity.VisitorPrefix) {
+			return invalidf("the user is a caller without a token, who has no keys: name another user")
+		}
 		if !by.Grants(k.Role) {
 			return forbiddenf("the caller has the role %s, and cannot make a key with the role %s", by.Role, k.Role)
 		}
-		if err := within(ctx, c, by, k, now); err != nil {
+		if err := within(ctx, c, all.store.dialect, by, k, now); err != nil {
 			return err
 		}
 		var n, same int64
@@ -127,18 +133,19 @@ func (all APIKeys) Create(ctx context.Context, k *APIKey) error {
 		if err := insertKey(ctx, c, k, now); err != nil {
 			return err
 		}
-		return all.store.audit(ctx, c, by.Identity, AuditKeyCreate, k.ID, AuditOK)
+		return all.store.audit(ctx, c, by.Identity, AuditKeyCreate, strings.TrimSpace(k.ID+" "+string(k.Role)+" "+k.UserID), AuditOK)
 	})
 }
 
 // within checks the key of the caller's request, which may have been revoked since it was
 // verified.
-func within(ctx context.Context, c Conn, by caller, k *APIKey, now time.Time) error {
+func within(ctx context.Context, c Conn, d Dialect, by caller, k *APIKey, now time.Time) error {
 	if by.KeyID == "" || by.KeyID == identity.DeploymentKey {
 		return nil
 	}
 	var with APIKey
-	found, err := one(ctx, c, `SELECT `+keyColumns+` FROM api_keys WHERE tenant_id = $1 AND id = $2`, with.columns(), by.TenantID, by.KeyID)
+	// The lock makes a revocation at the same time wait, which then finds the new key.
+	found, err := one(ctx, c, `SELECT `+keyColumns+` FROM api_keys WHERE tenant_id = $1 AND id = $2`+d.lockShared(), with.columns(), by.TenantID, by.KeyID)
 	switch {
 	case err != nil:
 		return err
@@ -226,12 +233,13 @@ func (all APIKeys) List(ctx context.Context, f KeyFilter) (list []APIKey, next s
 	return list, next, nil
 }
 
-// Revoke ends a key for good and returns it. A key that the caller may not manage, or that is
-// revoked, is ErrNotFound.
+// Revoke ends a key for good, with all keys that were made with it, and returns it. A key that
+// the caller may not manage, or that is revoked, is ErrNotFound.
 func (all APIKeys) Revoke(ctx context.Context, id string) (k APIKey, err error) {
 	err = all.store.write(ctx, "revoke key", func(c Conn, by caller) error {
+		now := all.store.clock()
 		q := newQuery(`UPDATE api_keys SET revoked_at = `)
-		q.arg(all.store.clock())
+		q.arg(now)
 		q.add(` WHERE kind = 'key' AND revoked_at IS NULL AND tenant_id = `).arg(by.TenantID)
 		q.add(` AND id = `).arg(storable(id))
 		if !by.Administers() {
@@ -246,6 +254,9 @@ func (all APIKeys) Revoke(ctx context.Context, id string) (k APIKey, err error) 
 			return err
 		}
 		k.Hash = ""
+		if err := revokeKeys(ctx, c, by.TenantID, now, `id = $3`, k.ID); err != nil {
+			return err
+		}
 		return all.store.audit(ctx, c, by.Identity, AuditKeyRevoke, k.ID, AuditOK)
 	})
 	if err != nil {
@@ -270,10 +281,19 @@ func (all APIKeys) Logout(ctx context.Context) error {
 	})
 }
 
-// revokeKeys ends the keys and logins of a user; kind is "" for both.
-func revokeKeys(ctx context.Context, c Conn, tenant, user, kind string, now time.Time) error {
-	return c.Later(ctx, Statement{
-		SQL:  `UPDATE api_keys SET revoked_at = $4 WHERE tenant_id = $1 AND user_id = $2 AND ($3 = '' OR kind = $3) AND revoked_at IS NULL`,
-		Args: []any{tenant, user, kind, now},
-	})
+// revokeKeys ends the keys and logins of a tenant that meet a condition on $3, arg, and all keys
+// that were made with them, directly or not.
+func revokeKeys(ctx context.Context, c Conn, tenant string, now time.Time, where, arg string) error {
+	// A key that is being made holds a lock on the key that makes it: the statement waits for it
+	// but does not see the new key, the next one does.
+	for {
+		n, err := c.Exec(ctx, `UPDATE api_keys SET revoked_at = $2 WHERE tenant_id = $1 AND revoked_at IS NULL AND id IN (
+			WITH RECURSIVE ended(id) AS (
+				SELECT id FROM api_keys WHERE tenant_id = $1 AND `+where+`
+				UNION SELECT k.id FROM api_keys k JOIN ended ON k.made_with = ended.id WHERE k.tenant_id = $1)
+			SELECT id FROM ended)`, tenant, now, arg)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
 }

@@ -11,6 +11,14 @@ func (d Dialect) lock() string {
 	return ""
 }
 
+// lockShared is lock for rows that others may lock in the same way, but not change.
+func (d Dialect) lockShared() string {
+	if d == DialectPostgres {
+		return " FOR SHARE"
+	}
+	return ""
+}
+
 // lockUser returns the statement that takes the lock of a user ($1) until the transaction
 // ends: many may hold it shared, one alone. SQLite has one writer, which needs none.
 func (d Dialect) lockUser(shared bool) string {

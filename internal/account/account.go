@@ -33,9 +33,9 @@ type Options struct {
 // Service makes keys and logs users in. It is safe for concurrent use.
 type Service struct {
 	o Options
-	// hashing has a place for each password that is being hashed, waiting for each that is
-	// to be.
-	hashing, waiting chan struct{}
+	// logins and renewals bound the passwords that are checked and those that are set: one does
+	// not wait for the other.
+	logins, renewals gate
 }
 
 // New returns a Service.
@@ -52,7 +52,7 @@ func New(o Options) *Service {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	return &Service{o: o, hashing: make(chan struct{}, hashing), waiting: make(chan struct{}, waiting)}
+	return &Service{o: o, logins: newGate(hashing, waiting), renewals: newGate(1, waiting)}
 }
 
 // KeyRequest describes a new key.

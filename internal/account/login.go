@@ -36,8 +36,7 @@ type Login struct {
 	Expires time.Time
 }
 
-// Login logs a user in. If tenant is "", the address must have an account in one tenant only.
-// The error is ErrRefused, a *WaitError, or one of the store.
+// Login logs a user in. If tenant is "", the oldest account of the address counts. The error is ErrRefused, a *WaitError, or one of the store.
 func (s *Service) Login(ctx context.Context, tenant, email, password string) (Login, error) {
 	if len(password) > maxPassword {
 		return Login{}, tooLong()
@@ -48,11 +47,12 @@ func (s *Service) Login(ctx context.Context, tenant, email, password string) (Lo
 		id = "invalid"
 	}
 	from := identity.OriginOf(ctx).Address
+	limits := loginLimits(tenant, id, from)
 	l := Login{Token: auth.NewKey(), Expires: s.o.Now().Add(loginLasts).UTC().Truncate(time.Second)}
-	err = s.verify(ctx, tenant, id, password, from, func(a store.Account, hash string) error {
+	err = s.verify(ctx, tenant, id, password, limits, func(a store.Account, hash string) error {
 		l.Account = a
 		k := store.APIKey{Name: "login", Prefix: auth.KeyPrefix(l.Token), Hash: auth.HashKey(l.Token), Role: a.Role, ExpiresAt: l.Expires}
-		return s.o.Store.Access().LoggedIn(ctx, a, hash, &k, byAccount(id).Subject, byAddress(from).Subject)
+		return s.o.Store.Access().LoggedIn(ctx, a, hash, &k, limits...)
 	})
 	if err != nil {
 		return Login{}, err
@@ -67,17 +67,24 @@ func (s *Service) Logout(ctx context.Context) error {
 }
 
 // verify calls right if the password is the user's. It takes as long for an unknown user.
-func (s *Service) verify(ctx context.Context, tenant, user, password, from string, right func(a store.Account, hash string) error) error {
+func (s *Service) verify(ctx context.Context, tenant, user, password string, limits []store.LoginLimit, right func(a store.Account, hash string) error) error {
 	access := s.o.Store.Access()
+	// Whoever must wait takes no place and writes nothing.
+	wait, err := access.LoginWait(ctx, limits...)
+	if err != nil {
+		return err
+	}
+	if wait > 0 {
+		return &WaitError{wait}
+	}
 	// Tries are counted with a place among those who hash, so that valid logins at once, which
 	// count as failed until they have succeeded, are not too many.
-	leave, err := s.enter(ctx)
+	leave, err := s.logins.enter(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	wait, err := access.TryLogin(ctx, byAccount(user), byAddress(from))
-	if err != nil {
+	if wait, err = access.TryLogin(ctx, limits...); err != nil {
 		return err
 	}
 	if wait > 0 {
@@ -92,20 +99,30 @@ func (s *Service) verify(ctx context.Context, tenant, user, password, from strin
 			return err
 		}
 	}
-	s.o.Logger.InfoContext(ctx, "a login was refused", "user_id", user, "address", from)
+	s.o.Logger.InfoContext(ctx, "a login was refused", "user_id", user, "address", identity.OriginOf(ctx).Address)
 	if err := access.LoginRefused(ctx, a.TenantID, user); err != nil {
 		return err
 	}
 	return ErrRefused
 }
 
-// The limits of failed logins. Those of an account keep guesses few, and let nobody lock it for
-// long. Those of an address are for many accounts: an address may be a proxy's, with all its
-// users.
-func byAccount(user string) store.LoginLimit {
-	return store.LoginLimit{Subject: subject("account", user), Free: 5, First: time.Second, Most: 15 * time.Minute}
+// loginLimits returns the limits of failed logins of a user, in the tenant that the request
+// names, from an address.
+//
+// Most guesses at a password come from few addresses, so an account has short pauses: nobody
+// locks it for people at other addresses. The tenant is the request's: a login in one tenant
+// takes back no failure in another, and a pause does not tell in which tenant an account is.
+func loginLimits(tenant, user, address string) []store.LoginLimit {
+	account, from := subject("account", tenant+"\x00"+user), byAddress(address)
+	return []store.LoginLimit{
+		{Subject: subject("pair", account+from.Subject), Free: 5, First: time.Second, Most: 15 * time.Minute, Decay: 15 * time.Minute, Clears: true},
+		{Subject: account, Free: 50, First: time.Second, Most: time.Minute, Decay: 5 * time.Minute},
+		from,
+	}
 }
 
+// byAddress returns the limit of an address. It is for many accounts, because an address may be
+// a proxy's, with all its users.
 func byAddress(address string) store.LoginLimit {
 	// The last 64 bits of an IPv6 address are the client's own choice.
 	if ip, err := netip.ParseAddr(address); err == nil && ip.Unmap().Is6() {
@@ -113,7 +130,7 @@ func byAddress(address string) store.LoginLimit {
 			address = p.String()
 		}
 	}
-	return store.LoginLimit{Subject: subject("address", address), Free: 50, First: time.Second, Most: time.Minute}
+	return store.LoginLimit{Subject: subject("address", address), Free: 50, First: time.Second, Most: time.Minute, Decay: time.Minute}
 }
 
 // subject is a short name of a text of any length.

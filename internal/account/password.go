@@ -32,7 +32,7 @@ const (
 	maxPassword = 1024 // bytes
 	saltBytes   = 16
 	hashBytes   = 32
-	// hashing is how many passwords are hashed at once, waiting how many wait for that.
+	// hashing is how many logins are checked at once, waiting how many wait for that.
 	hashing, waiting = 2, 100
 )
 
@@ -60,7 +60,7 @@ func (c Cost) key(password string, salt []byte) []byte {
 
 // hash returns the hash of a password in the usual form: $argon2id$v=19$m=…,t=…,p=1$salt$hash.
 func (s *Service) hash(ctx context.Context, password string) (string, error) {
-	leave, err := s.enter(ctx)
+	leave, err := s.renewals.enter(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -88,17 +88,28 @@ func (s *Service) matches(password, hash string) bool {
 	return subtle.ConstantTimeCompare(c.key(password, salt), want) == 1 && known
 }
 
+// gate bounds the passwords that are hashed at once: each takes memory and time.
+type gate struct {
+	// hashing has a place for each password that is being hashed, waiting for each that is
+	// to be.
+	hashing, waiting chan struct{}
+}
+
+func newGate(hashing, waiting int) gate {
+	return gate{make(chan struct{}, hashing), make(chan struct{}, waiting)}
+}
+
 // enter waits for a place among those who hash.
-func (s *Service) enter(ctx context.Context) (leave func(), err error) {
+func (g gate) enter(ctx context.Context) (leave func(), err error) {
 	select {
-	case s.waiting <- struct{}{}:
-		defer func() { <-s.waiting }()
+	case g.waiting <- struct{}{}:
+		defer func() { <-g.waiting }()
 	default:
 		return nil, &WaitError{time.Second}
 	}
 	select {
-	case s.hashing <- struct{}{}:
-		return func() { <-s.hashing }, nil
+	case g.hashing <- struct{}{}:
+		return func() { <-g.hashing }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -11,6 +11,13 @@ import (
 
 // AddUser adds a local user to the caller's tenant. The role is member if it is "".
 func (s *Service) AddUser(ctx context.Context, email, password string, role identity.Role) (store.Account, error) {
+	by, err := identity.From(ctx)
+	if err == nil && !by.Administers() {
+		err = fmt.Errorf("%w: only an admin manages users", store.ErrForbidden)
+	}
+	if err != nil {
+		return store.Account{}, err
+	}
 	id, address, err := person(email)
 	if err == nil && address == "" {
 		err = fmt.Errorf("%w: %.64q is not an e-mail address", store.ErrInvalid, email)
@@ -65,12 +72,13 @@ func (s *Service) SetPassword(ctx context.Context, user, old, password string) e
 		return err
 	}
 	if !by.Administers() {
-		if by.UserID != id {
+		if by.Anonymous() || by.UserID != id {
 			return fmt.Errorf("%w: only an admin sets the passwords of others", store.ErrForbidden)
 		}
 		from := identity.OriginOf(ctx).Address
-		if err := s.verify(ctx, by.TenantID, id, old, from, func(store.Account, string) error {
-			return s.o.Store.Access().Forgive(ctx, byAccount(id).Subject, byAddress(from).Subject)
+		limits := loginLimits(by.TenantID, id, from)
+		if err := s.verify(ctx, by.TenantID, id, old, limits, func(store.Account, string) error {
+			return s.o.Store.Access().Forgive(ctx, limits...)
 		}); err != nil {
 			return err
 		}

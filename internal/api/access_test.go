@@ -294,12 +294,26 @@ func TestLoginsOfTwoTenants(t *testing.T) {
 		_, err := r.accounts.AddUser(operator(tenant), "mia@example.com", secret+" of "+tenant, identity.RoleMember)
 		must(t, err)
 	}
-	r.answers(t, 401, "POST", "/auth/login", login("mia@example.com", secret+" of one"))
+	// Without the tenant the oldest account counts: no later one keeps its user out.
+	if in := r.answers(t, 200, "POST", "/auth/login", login("mia@example.com", secret+" of one")); in["tenant_id"] != "one" {
+		t.Error(in)
+	}
+	r.answers(t, 401, "POST", "/auth/login", login("mia@example.com", secret+" of two"))
 	in := r.answers(t, 200, "POST", "/auth/login", `{"email":"mia@example.com","password":"`+secret+` of two","tenant_id":"two"}`)
 	if in["tenant_id"] != "two" {
 		t.Error(in)
 	}
 	r.answers(t, 401, "POST", "/auth/login", `{"email":"mia@example.com","password":"`+secret+` of two","tenant_id":"one"}`)
+
+	// A login in one tenant takes back no failure in another.
+	for tries := 0; ; tries++ {
+		if w := r.do("POST", "/auth/login", `{"email":"mia@example.com","password":"wrong","tenant_id":"one"}`); w.Code == 429 {
+			break
+		} else if w.Code != 401 || tries == 40 {
+			t.Fatal(tries, w.Code, w.Body)
+		}
+		r.answers(t, 200, "POST", "/auth/login", `{"email":"mia@example.com","password":"`+secret+` of two","tenant_id":"two"}`)
+	}
 }
 
 // Replicas count failed logins together, also at once; valid ones at once all succeed.
@@ -309,12 +323,12 @@ func TestLoginsOverReplicas(t *testing.T) {
 	must(t, err)
 	_, err = all[0].accounts.AddUser(operator("one"), "rolf@example.com", secret, identity.RoleMember)
 	must(t, err)
-	count := func(n int, body string) map[int]int {
+	count := func(n, addresses int, body string) map[int]int {
 		codes, mu, wait := map[int]int{}, sync.Mutex{}, sync.WaitGroup{}
 		for i := range n {
 			wait.Go(func() {
 				req := request("POST", "/auth/login", body)
-				req.RemoteAddr = fmt.Sprintf("198.51.100.%d:1", i)
+				req.RemoteAddr = fmt.Sprintf("198.51.100.%d:1", i%addresses)
 				w := httptest.NewRecorder()
 				all[i%2].ServeHTTP(w, req)
 				mu.Lock()
@@ -328,16 +342,23 @@ func TestLoginsOverReplicas(t *testing.T) {
 		wait.Wait()
 		return codes
 	}
-	if got := count(12, login("mia@example.com", secret)); got[200] != 12 {
+	if got := count(12, 12, login("mia@example.com", secret)); got[200] != 12 {
 		t.Errorf("valid logins: %v", got)
 	}
 	// The clock of the store goes on: on a slow machine a pause may end, but pauses grow.
-	got := count(40, login("mia@example.com", "a wrong password"))
+	got := count(40, 1, login("mia@example.com", "a wrong password"))
 	if got[401] < 6 || got[401] > 20 || got[401]+got[429] != 40 {
 		t.Errorf("wrong logins: %v", got)
 	}
-	if got := count(4, login("rolf@example.com", secret)); got[200] != 4 {
+	if got := count(4, 4, login("rolf@example.com", secret)); got[200] != 4 {
 		t.Errorf("another user's logins: %v", got)
+	}
+	// The account is locked for one address only, until many have tried.
+	if got := count(9, 9, login("mia@example.com", secret)); got[200] < 8 {
+		t.Errorf("valid logins from elsewhere: %v", got)
+	}
+	if got := count(120, 120, login("mia@example.com", "a wrong password")); got[429] == 0 {
+		t.Errorf("wrong logins from everywhere: %v", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/p8-org/p8/internal/account"
 	"github.com/p8-org/p8/internal/api"
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/llm/scripted"
@@ -22,7 +23,8 @@ func TestVisitorsAreApart(t *testing.T) {
 	quiet := slog.New(slog.DiscardHandler)
 	callers, err := auth.New(auth.Options{Secret: tokenSecret, Visitors: true, Now: now, Logger: quiet})
 	must(t, err)
-	s.Handler = api.New(api.Options{Auth: callers, Chat: s.chat, Catalog: s.catalog, Store: s.store, Preview: s.chat, Brancher: s.chat, Diary: s.store.Diary(), Dreams: newRemembered(), Logger: quiet})
+	s.Handler = api.New(api.Options{Auth: callers, Chat: s.chat, Catalog: s.catalog, Store: s.store, Preview: s.chat, Brancher: s.chat, Diary: s.store.Diary(), Dreams: newRemembered(), Logger: quiet,
+		Accounts: account.New(account.Options{Store: s.store, Logger: quiet})})
 	member := "Authorization: Bearer " + tokenOf(t, "default", "mia", "admin")
 	for name, c := range map[string]struct{ path, body string }{
 		"completions": {"/v1/chat/completions", `{"model":"general","messages":[{"role":"user","content":"hi"}]}`},
@@ -56,7 +58,7 @@ func TestVisitorsAreApart(t *testing.T) {
 		if w := s.do("GET", "/sessions/"+name, "", mine); !strings.Contains(w.Body.String(), `"message_count":4`) {
 			t.Errorf("%s: %s", name, w.Body)
 		}
-		for _, r := range [][]string{{"GET", "/sessions", ""}, {"POST", "/sessions/" + name + "/shares", `{"link":true}`},
+		for _, r := range [][]string{{"GET", "/sessions", ""}, {"POST", "/sessions/" + name + "/shares", `{"link":true}`}, {"POST", "/keys", `{"name":"x"}`}, {"GET", "/keys", ""},
 			{"POST", "/dream", ""}, {"POST", "/dream", `{"wait":true}`}, {"POST", "/dream", `{"dry_run":true}`}} {
 			if w := s.do(r[0], r[1], r[2], mine); w.Code != http.StatusForbidden {
 				t.Errorf("%s %s: %d %s", r[0], r[1], w.Code, w.Body)

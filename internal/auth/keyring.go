@@ -94,7 +94,11 @@ func (r *keyring) verify(ctx context.Context, token string) (identity.Identity, 
 	case !k.Expires.IsZero() && !r.o.Now().Before(k.Expires):
 		return identity.Identity{}, invalid("the key has expired")
 	}
-	return identity.Identity{TenantID: k.TenantID, UserID: k.UserID, Email: k.Email, Role: k.Role, Expires: k.Expires, KeyID: k.ID}, nil
+	id := identity.Identity{TenantID: k.TenantID, UserID: k.UserID, Email: k.Email, Role: k.Role, Expires: k.Expires, KeyID: k.ID}
+	if id.Visitor() { // no visitor has keys
+		return identity.Identity{}, invalid("the key is not this server's")
+	}
+	return id, nil
 }
 
 // find returns the key with a hash, from memory if it was read a short time ago.

@@ -135,8 +135,10 @@ func TestKeys(t *testing.T) {
 		}
 		ended := r.add(auth.Key{ID: "k2", TenantID: "acme", Expires: time.Now()})
 		revoked := r.add(auth.Key{ID: "k3", TenantID: "acme", Revoked: true})
+		visitors := r.add(auth.Key{ID: "k4", TenantID: "acme", UserID: "visitor-1", Role: identity.RoleMember})
 		for name, c := range map[string]struct{ key, want string }{
-			"expired": {ended, "the key has expired"}, "revoked": {revoked, "the key was revoked"}, "unknown": {auth.NewKey(), "the key is not this server's"},
+			"a visitor's": {visitors, "the key is not this server's"},
+			"expired":     {ended, "the key has expired"}, "revoked": {revoked, "the key was revoked"}, "unknown": {auth.NewKey(), "the key is not this server's"},
 			"truncated": {good[:60], "not whole"}, "longer": {good + "a", "not whole"}, "mistyped": {good[:20] + "0" + good[21:], "not whole"},
 			"swapped": {good[:10] + good[11:12] + good[10:11] + good[12:], "not whole"}, "empty": {"p8_", "not whole"}, "upper case": {"p8_" + strings.ToUpper(good[3:]), "not whole"},
 			"huge": {"p8_" + strings.Repeat("a", 60_000), "not whole"}, "another's": {"sk-123", "not this server's"},

@@ -56,7 +56,7 @@ func accounts(t *testing.T, open Open) {
 	}
 	wantEqual(t, "of a tenant", account("one", mia.UserID), "one h1")
 	wantEqual(t, "of the other", account("two", mia.UserID), "two h3")
-	wantEqual(t, "of which tenant?", account("", mia.UserID), " ")
+	wantEqual(t, "of the oldest", account("", mia.UserID), "one h1")
 	wantEqual(t, "of the only tenant", account("", rolf.UserID), "one h2")
 	wantEqual(t, "of no tenant", account("three", mia.UserID), " ")
 	wantEqual(t, "nobody", account("", "a\x00b"), " ")
@@ -74,10 +74,14 @@ func accounts(t *testing.T, open Open) {
 	must(t, s.APIKeys().Create(admin, k))
 	kept := keyed("ci", mia.UserID, identity.RoleMember, 2)
 	must(t, s.APIKeys().Create(elsewhere, kept))
+	service, others := keyed("service", "", identity.RoleMember, 3), keyed("ci", "eve", identity.RoleReader, 4)
+	for _, k := range []*store.APIKey{service, others} { // what the user made goes, too
+		must(t, s.APIKeys().Create(by("one", mia.UserID, identity.RoleAdmin, ""), k))
+	}
 	must(t, all.Remove(admin, mia.UserID))
 	wantErr(t, "removed twice", all.Remove(admin, mia.UserID), store.ErrNotFound)
 	wantEqual(t, "the other tenant's is the only one", account("", mia.UserID), "two h3")
-	for hash, want := range map[string]bool{k.Hash: true, kept.Hash: false} {
+	for hash, want := range map[string]bool{k.Hash: true, kept.Hash: false, service.Hash: true, others.Hash: true} {
 		x, _, err := s.Access().Key(t.Context(), hash)
 		must(t, err)
 		wantEqual(t, "revoked", !x.RevokedAt.IsZero(), want)
@@ -86,7 +90,10 @@ func accounts(t *testing.T, open Open) {
 }
 
 func limits(account, address string) []store.LoginLimit {
-	return []store.LoginLimit{{Subject: account, Free: 3, First: 10 * time.Minute, Most: time.Hour}, {Subject: address, Free: 100, First: time.Second, Most: time.Minute}}
+	return []store.LoginLimit{
+		{Subject: account, Free: 3, First: 10 * time.Minute, Most: time.Hour, Decay: time.Hour, Clears: true},
+		{Subject: address, Free: 100, First: time.Second, Most: time.Minute, Decay: time.Hour},
+	}
 }
 
 func logins(t *testing.T, open Open) {
@@ -103,7 +110,7 @@ func logins(t *testing.T, open Open) {
 		t.Helper()
 		k := keyed("login", "", "", n)
 		k.Role, k.ExpiresAt = identity.RoleMember, time.Now().Add(time.Hour)
-		must(t, a.LoggedIn(ctx, mia, "h1", k, "mia", "here"))
+		must(t, a.LoggedIn(ctx, mia, "h1", k, limits("mia", "here")...))
 		return k
 	}
 	for range 3 {
@@ -119,11 +126,11 @@ func logins(t *testing.T, open Open) {
 	if wait := get[time.Duration](t)(a.TryLogin(ctx, limits("mia", "elsewhere")...)); wait <= 0 {
 		t.Error("another address has no pause")
 	}
-	must(t, a.Forgive(ctx, "mia", "here"))
+	must(t, a.Forgive(ctx, limits("mia", "here")...))
 	wantEqual(t, "a try after a right password", try(), time.Duration(0))
 	wantEqual(t, "another account", get[time.Duration](t)(a.TryLogin(ctx, limits("rolf", "here")...)), time.Duration(0))
 
-	wantErr(t, "the password has changed since", a.LoggedIn(ctx, mia, "h0", keyed("login", "", identity.RoleMember, 2), "mia", "here"), store.ErrNotFound)
+	wantErr(t, "the password has changed since", a.LoggedIn(ctx, mia, "h0", keyed("login", "", identity.RoleMember, 2), limits("mia", "here")...), store.ErrNotFound)
 	who := by("one", mia.UserID, identity.RoleMember, first.ID)
 	found, _, err := a.Key(ctx, first.Hash)
 	must(t, err)
@@ -155,10 +162,44 @@ func logins(t *testing.T, open Open) {
 	}
 	wantEqual(t, "the oldest login of too many", revoked(second), true)
 	wantEqual(t, "the newest login", revoked(first), false)
+	made := keyed("made with it", mia.UserID, identity.RoleMember, 5)
+	must(t, s.APIKeys().Create(by("one", mia.UserID, identity.RoleMember, first.ID), made))
 	must(t, s.Accounts().SetPassword(admin, mia.UserID, "h2"))
 	wantEqual(t, "after a new password", revoked(first), true)
+	wantEqual(t, "a key that the login made, after a new password", revoked(made), true)
 	if n := get[int64](t)(s.Maintenance().PruneAccess(ctx)); n != 0 {
 		t.Errorf("%d new rows were pruned", n)
+	}
+}
+
+// loginPauses end with a right password, and failures are forgotten one by one.
+func loginPauses(t *testing.T, open Open) {
+	a, ctx := open(t).Access(), t.Context()
+	proxy := store.LoginLimit{Subject: "proxy", Free: 1, First: time.Hour, Most: time.Hour, Decay: time.Hour}
+	try := func(limits ...store.LoginLimit) bool {
+		t.Helper()
+		wait := get[time.Duration](t)(a.TryLogin(ctx, limits...))
+		wantEqual(t, "at most an hour", wait <= time.Hour, true)
+		return wait == 0
+	}
+	wantEqual(t, "a free try", try(proxy), true)
+	for range 3 { // right ones, after a failed one
+		wantEqual(t, "a try after a right password", try(proxy), true)
+		must(t, a.Forgive(ctx, proxy))
+		wantEqual(t, "no pause", get[time.Duration](t)(a.LoginWait(ctx, proxy)), time.Duration(0))
+	}
+	wantEqual(t, "another wrong one", try(proxy), true)
+	wantEqual(t, "must wait", try(proxy), false)
+	if wait := get[time.Duration](t)(a.LoginWait(ctx, limits("x", "y")[0], proxy)); wait <= 0 || wait > time.Hour {
+		t.Errorf("the pause is %s", wait)
+	}
+
+	other := store.LoginLimit{Subject: "other", First: time.Hour, Most: time.Hour, Decay: time.Hour}
+	wantEqual(t, "the proxy must wait", try(other, proxy), false)
+	wantEqual(t, "which does not count for another", try(other), true)
+	soon := store.LoginLimit{Subject: "soon", Free: 1, First: time.Hour, Most: time.Hour, Decay: time.Microsecond}
+	for range 5 {
+		wantEqual(t, "a try after the others were forgotten", try(soon), true)
 	}
 }
 
@@ -223,7 +264,7 @@ func audit(t *testing.T, open Open) {
 	must(t, err)
 	mia := addAccount(t, s, own, "mia@example.com", identity.RoleMember, "h1")
 	login := keyed("login", "", identity.RoleMember, 3)
-	must(t, s.Access().LoggedIn(t.Context(), mia, "h1", login, "mia", "here"))
+	must(t, s.Access().LoggedIn(t.Context(), mia, "h1", login, limits("mia", "here")...))
 	must(t, s.Access().LoginRefused(t.Context(), "one", mia.UserID))
 	must(t, s.Access().LoginRefused(t.Context(), "", "nobody"))
 	must(t, s.APIKeys().Logout(by("one", mia.UserID, identity.RoleMember, login.ID)))
@@ -243,7 +284,7 @@ func audit(t *testing.T, open Open) {
 		"ann approval.answer " + q.ID + " declined", "ann file.delete paper ok", "ann document.delete doc ok", "ann session.delete trip ok",
 		"ann user.remove " + mia.UserID + " ok", "ann user.password " + mia.UserID + " ok",
 		mia.UserID + " auth.logout " + login.ID + " ok", mia.UserID + " auth.login " + mia.UserID + " refused", mia.UserID + " auth.login " + login.ID + " ok",
-		"ann user.add " + mia.UserID + " ok", "ann key.revoke " + k.ID + " ok", "ann key.create " + k.ID + " ok", "rolf user.export rolf ok",
+		"ann user.add " + mia.UserID + " ok", "ann key.revoke " + k.ID + " ok", "ann key.create " + k.ID + " admin ann ok", "rolf user.export rolf ok",
 	}
 	wantEqual(t, "the log", each(entries(admin, store.AuditFilter{Since: before}), says), want)
 	wantEqual(t, "of an action and a user", each(entries(admin, store.AuditFilter{Action: store.AuditLogin, UserID: mia.UserID}), says), []string{want[7], want[8]})

@@ -32,6 +32,7 @@ func apiKeys(t *testing.T, open Open) {
 	admin, member, reader := by("one", "ann", identity.RoleAdmin, ""), by("one", "mia", identity.RoleMember, ""), by("one", "rolf", identity.RoleReader, "")
 	elsewhere, operator, service := by("two", "ann", identity.RoleAdmin, ""), by("one", "", "", ""), by("one", "", identity.RoleMember, "")
 
+	visitor := by("one", "visitor-1", identity.RoleMember, "")
 	own := create(member, keyed("ci", "mia", identity.RoleMember, 1))
 	if own.ID == "" || own.TenantID != "one" || own.CreatedBy != "mia" || own.CreatedAt.IsZero() {
 		t.Errorf("created %+v", own)
@@ -55,6 +56,7 @@ func apiKeys(t *testing.T, open Open) {
 		"another's":                 keys.Create(member, keyed("x", "ann", identity.RoleMember, 9)),
 		"a service's":               keys.Create(member, keyed("x", "", identity.RoleReader, 9)),
 		"a service's, by a service": keys.Create(service, keyed("x", "", identity.RoleReader, 9)),
+		"a visitor's":               keys.Create(visitor, keyed("x", "visitor-1", identity.RoleMember, 9)),
 	} {
 		wantErr(t, what, err, store.ErrForbidden)
 	}
@@ -70,6 +72,7 @@ func apiKeys(t *testing.T, open Open) {
 		"a line feed":  keys.Create(member, keyed("a\nb", "mia", identity.RoleMember, 9)),
 		"expired":      keys.Create(member, late),
 		"no hash":      keys.Create(member, short),
+		"a visitor's":  keys.Create(admin, keyed("x", "visitor-1", identity.RoleMember, 9)),
 	} {
 		wantErr(t, what, err, store.ErrInvalid)
 	}
@@ -93,7 +96,7 @@ func apiKeys(t *testing.T, open Open) {
 	wantEqual(t, "of a user", list(admin, store.KeyFilter{UserID: "mia", Name: "ci"}), []string{own.ID})
 	wantEqual(t, "one's own", list(member, store.KeyFilter{}), []string{own.ID})
 	wantEqual(t, "a reader's own", list(reader, store.KeyFilter{}), []string(nil))
-	for what, ctx := range map[string]context.Context{"another's list": member, "a service's list": service} {
+	for what, ctx := range map[string]context.Context{"another's list": member, "a service's list": service, "a visitor's list": visitor} {
 		_, _, err := keys.List(ctx, store.KeyFilter{UserID: "ann"})
 		wantErr(t, what, err, store.ErrForbidden)
 	}
@@ -104,10 +107,13 @@ func apiKeys(t *testing.T, open Open) {
 	create(member, soon)
 	with := by("one", "mia", identity.RoleMember, soon.ID)
 	wantErr(t, "for ever", keys.Create(with, keyed("x", "mia", identity.RoleMember, 9)), store.ErrForbidden)
-	child := keyed("child", "mia", identity.RoleReader, 6)
+	child := keyed("child", "mia", identity.RoleMember, 6)
 	child.ExpiresAt = soon.ExpiresAt
 	create(with, child)
 	wantEqual(t, "made with", child.MadeWith, soon.ID)
+	grandchild := keyed("grandchild", "mia", identity.RoleReader, 8)
+	grandchild.ExpiresAt = soon.ExpiresAt
+	create(by("one", "mia", identity.RoleMember, child.ID), grandchild)
 
 	revoke := func(ctx context.Context, id string) error { _, err := keys.Revoke(ctx, id); return err }
 	for what, err := range map[string]error{
@@ -121,8 +127,8 @@ func apiKeys(t *testing.T, open Open) {
 	wantErr(t, "revoked twice", revoke(member, own.ID), store.ErrNotFound)
 	must(t, revoke(admin, soon.ID))
 	wantErr(t, "made with a revoked key", keys.Create(with, child), store.ErrForbidden)
-	wantEqual(t, "the rest", list(member, store.KeyFilter{}), []string{child.ID})
-	wantEqual(t, "with the revoked ones", list(member, store.KeyFilter{Revoked: true}), []string{child.ID, soon.ID, own.ID})
+	wantEqual(t, "the rest", list(member, store.KeyFilter{}), []string(nil))
+	wantEqual(t, "with the revoked ones", list(member, store.KeyFilter{Revoked: true}), []string{grandchild.ID, child.ID, soon.ID, own.ID})
 	create(member, keyed("ci", "mia", identity.RoleMember, 7)) // the name is free again
 
 	found := func(n int) store.APIKey {

@@ -81,6 +81,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"accounts", accounts},
 		{"logins", logins},
 		{"logins at once", loginsAtOnce},
+		{"pauses of logins", loginPauses},
 		{"audit log", audit},
 		{"feed", feed},
 		{"change moment", changeMoment},
