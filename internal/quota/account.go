@@ -21,6 +21,8 @@ type account struct {
 	read   time.Time // when the store was read
 	// first is closed when the store was read for the first time; nil then, and without a store.
 	first chan struct{}
+	// settles is closed when the store has answered a settlement under way; nil without one.
+	settles chan struct{}
 	// requests were made in the minute, as far as the store and its answers say; unsettled are
 	// those of this process that the store does not have.
 	minute, requests, unsettled int64
@@ -58,6 +60,16 @@ func (own *accounts) requests(now time.Time) *Error {
 	for _, a := range own {
 		if a != nil && a.limits.Requests > 0 && a.requests+a.unsettled >= a.limits.Requests {
 			return a.refuse("requests", untilMinute(now))
+		}
+	}
+	return nil
+}
+
+// settling returns what to wait for before a further request is counted, nil if nothing.
+func (own *accounts) settling() chan struct{} {
+	for _, a := range own {
+		if a != nil && a.limits.Requests > 0 && a.settles != nil {
+			return a.settles
 		}
 	}
 	return nil

@@ -55,13 +55,20 @@ func await(ctx context.Context, first [len(kinds)]chan struct{}) error {
 		if c == nil {
 			continue
 		}
-		select {
-		case <-c:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := awaitOne(ctx, c); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func awaitOne(ctx context.Context, c chan struct{}) error {
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // known lets go those who wait for accounts.

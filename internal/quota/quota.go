@@ -133,41 +133,60 @@ func (k *Keeper) Admit(ctx context.Context) (Standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := k.o.Now()
-	k.mu.Lock()
-	own.turn(now)
-	refused := own.requests(now)
-	due := false
-	if refused == nil {
-		due = own.take()
-	}
-	k.mu.Unlock()
-	if due && k.o.Store != nil {
-		// This request was let through; the ones after it learn what the others have made.
-		k.settle(ctx, own, now)
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return own.standing(now), refused.orNil()
+	for {
+		now := k.o.Now()
+		own.turn(now)
+		if refused := own.requests(now); refused != nil {
+			return own.standing(now), refused
+		}
+		c := own.settling()
+		if c == nil {
+			break
+		}
+		k.mu.Unlock()
+		err := awaitOne(ctx, c)
+		k.mu.Lock()
+		if err != nil {
+			return nil, err
+		}
+	}
+	if own.take() && k.o.Store != nil {
+		// This request was let through; the ones after it learn what the others have made.
+		k.settle(ctx, own)
+	}
+	return own.standing(k.o.Now()), nil
 }
 
-// settle adds the requests that were counted here to the store's.
-func (k *Keeper) settle(ctx context.Context, own accounts, now time.Time) {
+// settle adds the requests that were counted here to the store's. The caller holds k.mu, which
+// is free while the store works; further requests of limited accounts wait for its answer, so
+// that no more than a tenth of a limit is let through without it.
+func (k *Keeper) settle(ctx context.Context, own accounts) {
 	var n [len(kinds)]int64
-	k.mu.Lock()
+	done := make(chan struct{})
 	for i, a := range own {
 		if a != nil {
 			n[i], a.unsettled = a.unsettled, 0
 			a.requests += n[i] // until the store answers
+			a.settles = done
 		}
 	}
+	minute := store.QuotaMinute(k.o.Now())
 	k.mu.Unlock()
-	list, err := k.o.Store.Count(context.WithoutCancel(ctx), store.QuotaMinute(now), n[0], n[1], n[2])
+	list, err := k.o.Store.Count(context.WithoutCancel(ctx), minute, n[0], n[1], n[2])
 	if err != nil {
 		k.o.Logger.WarnContext(ctx, "requests could not be counted for other servers", "error", err)
-		return
+	} else {
+		k.apply(own, list, k.o.Now())
 	}
-	k.apply(own, list, now)
+	k.mu.Lock()
+	for _, a := range own {
+		if a != nil && a.settles == done {
+			a.settles = nil
+		}
+	}
+	close(done)
 }
 
 // May fails with an [*Error] if the caller has used today's tokens or money.
