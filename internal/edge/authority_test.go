@@ -116,7 +116,7 @@ type call struct {
 // read verifies a request.
 func (a *authority) read(r *http.Request) (c call, problem string) {
 	body, _ := io.ReadAll(r.Body)
-	signed, err := jose.ParseSigned(string(body), []jose.SignatureAlgorithm{jose.ES256})
+	signed, err := jose.ParseSignedJSON(string(body), []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil || r.Header.Get("Content-Type") != "application/jose+json" {
 		return c, "not signed"
 	}
