@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"p8": main})
 }
 
-// TestScripts runs the transcripts of testdata/script: the command line as a
+// TestTranscripts runs the transcripts of testdata/script: the command line as a
 // person uses it, with a provider that is a server of this test. Besides the
 // usual commands there are
 //
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 //	freeport NAME            puts a port that nobody listens on into $NAME
 //	get URL FILE             asks until the answer is 200 and keeps it in FILE
 //	post URL BODY FILE       posts JSON and keeps the answer in FILE
-func TestScripts(t *testing.T) {
+func TestTranscripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
