@@ -29,7 +29,7 @@ func TestAgenticChecklist(t *testing.T) {
 	d := newDesk(t)
 	tick(t, 10, []row{
 		{name: "the agent context is a validated value with a JSON form", check: contextIsValidated},
-		{name: "from a request, the user of a verified token comes first", check: verifiedUserComesFirst, pending: tokensLater},
+		{name: "from a request, the user of a verified token comes first", check: verifiedUserComesFirst},
 		{name: "the agent context has is_eval and client_id", check: contextHasEvalAndClient},
 		{name: "session messages go through repositories", check: onlyTheStoreTouchesTheDatabase},
 		{name: "every database operation minds that storage may be disabled", check: worksWithoutStorage},

@@ -50,8 +50,6 @@ func tick(t *testing.T, want int, rows []row) {
 	t.Logf("%d of %d rows are checked%s", done, len(rows), waiting.String())
 }
 
-// tokensLater is the milestone of rows that need tokens.
-const tokensLater = "a later milestone, authentication by token"
 
 // desk is a server and its model. The model obeys the user: each line "call NAME {…}" of
 // a message makes it call a tool; it repeats any other message, as a title if it has an

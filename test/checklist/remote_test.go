@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
@@ -64,8 +65,14 @@ func remoteMCP(t *testing.T) {
 	if !told() {
 		t.Error("the model does not hear that the server is down")
 	}
-	everything.Start(t) // which takes longer than p8 leaves the server alone
-	turn, _ = d.ask(t, harness.Ask{Agent: "remote", Session: session, Text: `call echo {"message":"back again"}`})
+	everything.Start(t)
+	// p8 leaves the server alone for a while, perhaps for longer than the start took.
+	for end := time.Now().Add(20 * time.Second); ; {
+		turn, _ = d.ask(t, harness.Ask{Agent: "remote", Session: session, Text: `call echo {"message":"back again"}`})
+		if strings.Contains(rawFrames(turn), "Echo: back again") || time.Now().After(end) {
+			break
+		}
+	}
 	contains(t, rawFrames(turn), "Echo: back again")
 }
 

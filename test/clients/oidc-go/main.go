@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -25,7 +24,7 @@ import (
 func main() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		log.Fatal(err)
+		fail(err)
 	}
 	issuer := "http://" + l.Addr().String()
 	clients := map[string]*storage.Client{"p8-cli": storage.NativeClient("p8-cli", "http://127.0.0.1/callback")}
@@ -58,7 +57,12 @@ func main() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	log.Fatal(http.Serve(l, mux))
+	fail(http.Serve(l, mux))
+}
+
+func fail(err error) {
+	slog.Error("the provider stops", "error", err)
+	os.Exit(1)
 }
 
 type resourceKey struct{}
