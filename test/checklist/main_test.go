@@ -50,7 +50,6 @@ func tick(t *testing.T, want int, rows []row) {
 	t.Logf("%d of %d rows are checked%s", done, len(rows), waiting.String())
 }
 
-
 // desk is a server and its model. The model obeys the user: each line "call NAME {…}" of
 // a message makes it call a tool; it repeats any other message, as a title if it has an
 // output schema.
