@@ -29,6 +29,10 @@ type checkpointer struct {
 	// asleep is true if only the writer's hook causes the next look.
 	asleep atomic.Bool
 
+	// copying is held during a checkpoint beside the writer: SQLite does not wait for
+	// another connection's checkpoint, it refuses at once.
+	copying sync.Mutex
+
 	mu      sync.Mutex
 	readers []*conn
 	// selects are the callers' SELECTs that run; one begins under gate.
@@ -172,7 +176,9 @@ func (k *checkpointer) step() (again bool) {
 // the writer waits, the rest: SQLite restarts the log only after all of it is copied.
 func (k *checkpointer) move() error {
 	before := k.commits.Load()
+	k.copying.Lock()
 	all, moved, err := k.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
+	k.copying.Unlock()
 	if errors.Is(err, sqlite3.BUSY) {
 		return nil // another connection's checkpoint does the same
 	}

@@ -84,6 +84,8 @@ func (e *engine) vacuum(ctx context.Context) (err error) {
 		return err
 	}
 	// It waits for readers, as long as the connection is patient.
+	e.log.copying.Lock()
+	defer e.log.copying.Unlock()
 	_, _, err = c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/p8-org/p8/identity"
@@ -66,4 +67,36 @@ func TestErasedFromTheFile(t *testing.T) {
 		t.Errorf("another user's session is not found by its words: %v, %v", list, err)
 	}
 	must(s.BeginTurn(ann, store.Session{ID: "new"}, message("new", "a new beginning")))
+}
+
+// TestScrubBesideACheckpoint: the removal of deleted rows waits for a checkpoint that runs.
+func TestScrubBesideACheckpoint(t *testing.T) {
+	e := testEngine(t)
+	if err := e.WriteSystem(t.Context(), func(c store.Conn) error {
+		_, err := c.Exec(t.Context(), `CREATE TABLE pages AS WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT i, randomblob(1000) AS bytes FROM n`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	var checkpoints sync.WaitGroup
+	checkpoints.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if err := e.log.move(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	defer checkpoints.Wait()
+	defer close(done)
+	for range 20 {
+		if err := e.Scrub(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
