@@ -31,6 +31,11 @@ require (
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // reads JSON Schemas and judges single values; internal/schema walks the rest
 	github.com/tiktoken-go/tokenizer v0.10.0 // tests: the token counts to compare with
 	github.com/yuin/goldmark v1.8.7 // Markdown: links and headings of pages, answers on a terminal
+	go.opentelemetry.io/otel v1.47.0 // telemetry: attributes, and the headers of a trace
+	go.opentelemetry.io/otel/metric v1.47.0 // telemetry: the API of metrics
+	go.opentelemetry.io/otel/sdk v1.47.0 // spans: sampling, batches
+	go.opentelemetry.io/otel/sdk/metric v1.47.0 // metrics: aggregation
+	go.opentelemetry.io/otel/trace v1.47.0 // telemetry: the API of spans
 	go.uber.org/goleak v1.3.0 // tests: leaks of goroutines
 	golang.org/x/crypto v0.58.0 // passwords of local users: argon2id; certificates by ACME
 	golang.org/x/net v0.61.0 // the HTML parser; names of domains
@@ -43,8 +48,11 @@ require (
 
 require (
 	github.com/JohannesKaufmann/dom v0.3.1 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/dlclark/regexp2/v2 v2.5.1 // indirect
+	github.com/go-logr/logr v1.4.4 // indirect
+	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
@@ -60,6 +68,8 @@ require (
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
+	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/time v0.15.0 // indirect

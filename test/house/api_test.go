@@ -37,6 +37,7 @@ var public = map[string]string{
 	"llm/scripted":   "the model for tests",
 	"llm/models":     "context windows and prices; run.Options and memory name it",
 	"event":          "what a run streams",
+	"telemetry":      "records runs as OpenTelemetry spans and metrics",
 	"identity":       "whose data a call reads and writes",
 	"chat":           "turns of stored sessions",
 	"catalog":        "finds documents by name, for chat",
