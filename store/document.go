@@ -29,7 +29,7 @@ func (s *Store) PutDocuments(ctx context.Context, docs ...*Document) error {
 			return err
 		}
 	}
-	return s.writing(ctx, "store documents", func(w *writer) error {
+	err = s.writing(ctx, "store documents", func(w *writer) error {
 		for _, d := range docs {
 			if err := w.putDocument(ctx, d); err != nil {
 				return err
@@ -37,6 +37,26 @@ func (s *Store) PutDocuments(ctx context.Context, docs ...*Document) error {
 		}
 		return nil
 	})
+	if err == nil {
+		s.grew(ctx, docs...)
+	}
+	return err
+}
+
+// grew tells the engine of the rows of documents that were written whole, or in one
+// transaction with others.
+func (s *Store) grew(ctx context.Context, docs ...*Document) {
+	g, ok := s.engine.(Grower)
+	if !ok {
+		return
+	}
+	rows := 0
+	for _, d := range docs {
+		if d.Written && len(d.Chunks) <= partsAtOnce {
+			rows += len(d.Chunks) + 1
+		}
+	}
+	g.Grew(ctx, rows)
 }
 
 func (d *Document) check() error {

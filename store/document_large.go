@@ -111,6 +111,9 @@ func (s *Store) putAhead(ctx context.Context, d *Document, ahead partsAhead) err
 		}); err != nil {
 			return err
 		}
+		if g, ok := s.engine.(Grower); ok {
+			g.Grew(ctx, len(part))
+		}
 	}
 	return nil
 }

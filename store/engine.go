@@ -90,6 +90,12 @@ type MessageFinder interface {
 	FindMessages(ctx context.Context, c Conn, owner RowOwner, terms []string, limit int, each func(session string, seq int64)) error
 }
 
+// Grower is implemented by an engine that chooses how to run a statement by what it once
+// counted in the tables. Grew tells it how many rows of knowledge a transaction has written.
+type Grower interface {
+	Grew(ctx context.Context, rows int)
+}
+
 // TextIndexer is implemented by an engine that keeps an index of words for Keywords and
 // FindMessages.
 // Other engines index the rows by themselves.

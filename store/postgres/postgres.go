@@ -183,6 +183,7 @@ type engine struct {
 	readers, writers pool
 	log              *slog.Logger
 	health           health
+	growth           growth
 	// enter begins each caller's transaction: enterRole, or enterPlain if the role of
 	// callers cannot be used.
 	enter string

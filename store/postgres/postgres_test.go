@@ -66,7 +66,7 @@ func newDatabase(template string) (address string, drop func() error, err error)
 		return "", nil, fmt.Errorf("%s is not the URL of a server: scripts/postgres start prints one", serverURL)
 	}
 	name := "p8_test_" + strings.ToLower(rand.Text())
-	if err := unused(server, `CREATE DATABASE `+name+` TEMPLATE `+template); err != nil {
+	if err := unused(server, `CREATE DATABASE `+name+` TEMPLATE `+template+` STRATEGY file_copy`); err != nil {
 		return "", nil, err
 	}
 	u.Path = "/" + name

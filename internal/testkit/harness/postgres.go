@@ -25,7 +25,7 @@ func Postgres(t testing.TB, template string) string {
 	}
 	name := "p8_test_" + strings.ToLower(rand.Text())
 	server := postgresServer(t)
-	Execute(t, server, `CREATE DATABASE `+name+` TEMPLATE `+template)
+	Execute(t, server, `CREATE DATABASE `+name+` TEMPLATE `+template+` STRATEGY file_copy`)
 	t.Cleanup(func() { drop(t, server, name) })
 	u, err := url.Parse(server)
 	if err != nil {
