@@ -37,26 +37,22 @@ func (s *Store) PutDocuments(ctx context.Context, docs ...*Document) error {
 		}
 		return nil
 	})
-	if err == nil {
-		s.grew(ctx, docs...)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// grew tells the engine of the rows of documents that were written whole, or in one
-// transaction with others.
-func (s *Store) grew(ctx context.Context, docs ...*Document) {
-	g, ok := s.engine.(Grower)
-	if !ok {
-		return
-	}
-	rows := 0
 	for _, d := range docs {
 		if d.Written && len(d.Chunks) <= partsAtOnce {
-			rows += len(d.Chunks) + 1
+			s.grew(ctx, len(d.Chunks)+1)
 		}
 	}
-	g.Grew(ctx, rows)
+	return nil
+}
+
+// grew tells the engine that rows of knowledge were written.
+func (s *Store) grew(ctx context.Context, rows int) {
+	if g, ok := s.engine.(Grower); ok {
+		g.Grew(ctx, rows)
+	}
 }
 
 func (d *Document) check() error {

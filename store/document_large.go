@@ -111,9 +111,7 @@ func (s *Store) putAhead(ctx context.Context, d *Document, ahead partsAhead) err
 		}); err != nil {
 			return err
 		}
-		if g, ok := s.engine.(Grower); ok {
-			g.Grew(ctx, len(part))
-		}
+		s.grew(ctx, len(part))
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (r Repository[T]) PutWith(ctx context.Context, o PutOptions, rows ...*T) er
 	for i, row := range rows {
 		said[i] = *row
 	}
-	return r.store.writing(ctx, "store "+r.table.Name, func(w *writer) error {
+	err := r.store.writing(ctx, "store "+r.table.Name, func(w *writer) error {
 		for i, row := range rows {
 			*row = said[i]
 			if err := w.put(ctx, r.table, r.row(row), o); err != nil {
@@ -108,6 +108,10 @@ func (r Repository[T]) PutWith(ctx context.Context, o PutOptions, rows ...*T) er
 		}
 		return nil
 	})
+	if err == nil && r.table.Keyed {
+		r.store.grew(ctx, len(rows))
+	}
+	return err
 }
 
 // Get returns the row of an id, the nearest of several. If the caller may read no row of that

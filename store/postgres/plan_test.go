@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,9 +39,12 @@ func fill(t testing.TB, e *engine, n int) {
 			t.Fatal(err)
 		}
 	}
-	check(s.Resources().Put(u, own...))
-	check(s.Resources().Put(shared, all...))
-	check(s.Resources().Put(as(t.Context(), identity.SystemTenant, ""), system...))
+	// In parts, between which PostgreSQL learns how many rows there are.
+	for ctx, rows := range map[context.Context][]*store.Resource{u: own, shared: all, as(t.Context(), identity.SystemTenant, ""): system} {
+		for part := range slices.Chunk(rows, 250) {
+			check(s.Resources().Put(ctx, part...))
+		}
+	}
 	for i := range n / 50 {
 		ctx, id := shared, fmt.Sprint("s", i)
 		if i%5 == 0 {
@@ -114,8 +118,9 @@ var scans = regexp.MustCompile(`Seq Scan on (kv_store|kv_edges|resources|message
 // the tables are of some size.
 func TestPlans(t *testing.T) {
 	p := planner{openEngine(t), make(map[string]string)}
-	fill(t, p.engine, 4000)
+	fill(t, p.engine, 3000)
 	fillRuns(t, p.engine)
+	checkFuzzyPlan(t, p.engine)
 	s := store.New(p)
 	ctx, anonymous := as(t.Context(), "t", "u"), as(t.Context(), "t", "")
 	check := func(err error) {

@@ -23,7 +23,7 @@ func ungated(ctx context.Context, e *engine, sql string) (store.Selection, error
 	}
 	return e.selectAs(ctx, store.Scope{Tenant: "acme", User: "ann"}, &selection{
 		text: &sqlgate.Statement{SQL: sql}, columns: columns,
-		bounds: store.SelectBounds{Rows: 1000, Bytes: 1 << 20, Timeout: 200 * time.Millisecond},
+		bounds: store.SelectBounds{Rows: 1000, Bytes: 1 << 20, Timeout: 100 * time.Millisecond},
 	})
 }
 
