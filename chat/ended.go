@@ -118,7 +118,7 @@ func (e *ended) answerRow(rows *record.Rows) *store.Message {
 		row.Metadata, _ = json.Marshal(asking{e.done.Wanted}) // it was read as JSON
 	}
 	if e.usage != nil && len(e.parts) == 0 { // a script counts as one
-		row.InputTokens, row.OutputTokens, row.CostUSD = e.usage.InputTokens, e.usage.OutputTokens, e.usage.CostUSD
+		record.Consumed(row, e.usage)
 	}
 	switch e.done.Reason {
 	case event.ReasonError:

@@ -86,8 +86,8 @@ func newAddingSQL(d Dialect, session string) (sql addingSQL) {
 	column, owner = d.putOwner(`$5`)
 	sql.insert = `INSERT INTO messages (tenant_id, session_id, seq, id, ` + column + `, message_type, content, tool_calls, status,
 		token_count, input_tokens, output_tokens, latency_ms, model, agent_name, agent_path,
-		run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd, agent_run_id, parent_tool_call_id, client_message_id, author) VALUES ($1, ` + at + `, $4, ` + owner + `,
-		$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23, $24, $25, $26, ` + author + `)`
+		run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd, agent_run_id, parent_tool_call_id, client_message_id, author, cached_tokens, reasoning_tokens) VALUES ($1, ` + at + `, $4, ` + owner + `,
+		$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23, $24, $25, $26, ` + author + `, $28, $29)`
 	return sql
 }
 
@@ -214,7 +214,7 @@ func (m *Message) args(by caller, key string, number int64, author any) []any {
 		by.TenantID, key, number, m.ID, by.UserID, m.Type, content, m.ToolCalls, null(m.Status),
 		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
 		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt, m.Parts, m.CostUSD,
-		null(m.AgentRunID), null(m.ParentToolCallID), null(m.ClientMessageID), author,
+		null(m.AgentRunID), null(m.ParentToolCallID), null(m.ClientMessageID), author, m.CachedTokens, m.ReasoningTokens,
 	}
 }
 

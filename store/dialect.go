@@ -2,6 +2,14 @@ package store
 
 // The SQL that differs between the engines. All other statements are one text.
 
+// dayOf returns the date in UTC of a column with a time, such as 2026-02-21.
+func (d Dialect) dayOf(column string) string {
+	if d == DialectPostgres {
+		return `to_char(` + column + ` AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
+	}
+	return `substr(` + column + `, 1, 10)`
+}
+
 // lock ends a SELECT whose rows its transaction will write. SQLite has one
 // writer, which needs none.
 func (d Dialect) lock() string {

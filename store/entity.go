@@ -97,6 +97,10 @@ type Message struct {
 	TokenCount   int    `json:"token_count"`
 	InputTokens  int    `json:"input_tokens"`
 	OutputTokens int    `json:"output_tokens"`
+	// CachedTokens is the part of the InputTokens that the provider had cached, ReasoningTokens
+	// the part of the OutputTokens spent on reasoning.
+	CachedTokens    int `json:"cached_tokens,omitempty"`
+	ReasoningTokens int `json:"reasoning_tokens,omitempty"`
 	// CostUSD is the price of an answer in US dollars, 0 if it is not known.
 	CostUSD   float64 `json:"cost_usd,omitempty"`
 	LatencyMS int64   `json:"latency_ms,omitempty"`
@@ -251,10 +255,12 @@ type Feedback struct {
 	SessionID string `json:"session_id,omitempty"`
 	MessageID string `json:"message_id,omitempty"`
 	// Rating is -1 to 5 (REM), 0 for a comment without a rating.
-	Rating  int    `json:"rating"`
-	Comment string `json:"comment,omitempty"`
-	TraceID string `json:"trace_id,omitempty"`
-	SpanID  string `json:"span_id,omitempty"`
+	Rating int `json:"rating"`
+	// Categories say in a word each what is good or bad about the answer.
+	Categories []string `json:"categories,omitempty"`
+	Comment    string   `json:"comment,omitempty"`
+	TraceID    string   `json:"trace_id,omitempty"`
+	SpanID     string   `json:"span_id,omitempty"`
 }
 
 // Edge points from a row to a key.

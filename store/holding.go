@@ -56,7 +56,7 @@ func personal() []Holding {
 			dropped_messages:integer summary_seq:integer summary_tokens:integer chunks:integer memory_seq:integer named:boolean
 			archived:boolean`+rowColumns,
 			part("messages", "session_id", "seq", `session_id seq:integer message_type content parts:json tool_calls:json status
-				token_count:integer input_tokens:integer output_tokens:integer cost_usd:number latency_ms:integer model agent_name
+				token_count:integer input_tokens:integer output_tokens:integer cached_tokens:integer reasoning_tokens:integer cost_usd:number latency_ms:integer model agent_name
 				agent_path run_id agent_run_id parent_tool_call_id trace_id span_id client_message_id author cut:boolean`+rowColumns).hide("owner"),
 			part("session_branches", "session_id", "first_seq", `session_id first_seq:integer after_seq:integer created_at:timestamp`).hide("owner"),
 		).hide("owner"),
@@ -64,7 +64,7 @@ func personal() []Holding {
 		holding("moments", inTime, `name moment_type summary image_uri starts_timestamp:timestamp ends_timestamp:timestamp
 			present_persons:json emotion_tags:json topic_tags:json category source_session_id previous_moment_keys:json
 			rating:integer first_seq:integer last_seq:integer`+rowColumns),
-		holding("feedback", inTime, `session_id message_id rating:integer comment trace_id span_id`+rowColumns),
+		holding("feedback", inTime, `session_id message_id rating:integer categories:json comment trace_id span_id`+rowColumns),
 		holding("resources", inTime, `name uri ordinal:integer content category image_uri comment related_entities:json rating:integer
 			file_id`+rowColumns),
 		holding("ontologies", inTime, `name uri content category extracted_data:json file_id agent_schema_id

@@ -8,12 +8,12 @@ import (
 
 // messageColumns are all columns except the parts.
 const messageColumns = `m.id, m.session_id, m.seq, m.message_type, m.content, m.tool_calls, m.status,
-	m.token_count, m.input_tokens, m.output_tokens, m.cost_usd, m.latency_ms, m.model, m.agent_name, m.agent_path,
+	m.token_count, m.input_tokens, m.output_tokens, m.cached_tokens, m.reasoning_tokens, m.cost_usd, m.latency_ms, m.model, m.agent_name, m.agent_path,
 	m.run_id, m.agent_run_id, m.parent_tool_call_id, m.trace_id, m.span_id, m.metadata, m.client_message_id, m.author, m.created_at`
 
 func (m *Message) columns() []any {
 	return []any{&m.ID, &m.SessionID, &m.Seq, &m.Type, &m.Content, &m.ToolCalls, &m.Status,
-		&m.TokenCount, &m.InputTokens, &m.OutputTokens, &m.CostUSD, &m.LatencyMS, &m.Model, &m.AgentName, &m.AgentPath,
+		&m.TokenCount, &m.InputTokens, &m.OutputTokens, &m.CachedTokens, &m.ReasoningTokens, &m.CostUSD, &m.LatencyMS, &m.Model, &m.AgentName, &m.AgentPath,
 		&m.RunID, &m.AgentRunID, &m.ParentToolCallID, &m.TraceID, &m.SpanID, &m.Metadata, &m.ClientMessageID, &m.Author, &m.CreatedAt}
 }
 

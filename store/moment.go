@@ -68,6 +68,7 @@ func (x *Feedback) fields(f *fields) {
 	f.add("session_id", &x.SessionID)
 	f.add("message_id", &x.MessageID)
 	f.add("rating", &x.Rating)
+	f.add("categories", &x.Categories)
 	f.add("comment", &x.Comment)
 	f.add("trace_id", &x.TraceID)
 	f.add("span_id", &x.SpanID)
@@ -82,6 +83,7 @@ func (x *Feedback) check() error {
 	return firstError(
 		cleanTexts("session_id", &x.SessionID, "message_id", &x.MessageID, "comment", &x.Comment,
 			"trace_id", &x.TraceID, "span_id", &x.SpanID),
+		cleanList("categories", x.Categories),
 		checkRating(x.Rating, -1),
 		x.Base.check(),
 	)

@@ -202,7 +202,8 @@ var (
 		Description: "The rows of conversations in the order of seq: what was said, called and answered.",
 		// Without the parts: SELECT * must not return the bytes of images.
 		Columns: withSystem(columnInfos("session_id", "seq integer", "message_type", "content", "tool_calls json", "status",
-			"token_count integer", "input_tokens integer", "output_tokens integer", "cost_usd number", "latency_ms integer", "model",
+			"token_count integer", "input_tokens integer", "output_tokens integer", "cached_tokens integer",
+			"reasoning_tokens integer", "cost_usd number", "latency_ms integer", "model",
 			"agent_name", "agent_path", "run_id", "agent_run_id", "parent_tool_call_id", "trace_id", "span_id")),
 	})
 

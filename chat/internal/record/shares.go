@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
@@ -17,7 +18,7 @@ func (r *Rows) Shares(answer *store.Message, parts []run.Spent) []*store.Message
 	for i := range parts {
 		p := &parts[i]
 		if answer != nil && p.RunID == r.RunID && p.Path == answer.AgentName && p.Model == answer.Model {
-			answer.InputTokens, answer.OutputTokens, answer.CostUSD = p.Usage.InputTokens, p.Usage.OutputTokens, p.Usage.CostUSD
+			Consumed(answer, &p.Usage)
 			continue
 		}
 		row := memory.Share(p, r.SessionID)
@@ -28,6 +29,12 @@ func (r *Rows) Shares(answer *store.Message, parts []run.Spent) []*store.Message
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// Consumed sets what an answer consumed.
+func Consumed(answer *store.Message, u *event.UsageData) {
+	answer.InputTokens, answer.OutputTokens, answer.CostUSD = u.InputTokens, u.OutputTokens, u.CostUSD
+	answer.CachedTokens, answer.ReasoningTokens = u.CachedTokens, u.ReasoningTokens
 }
 
 // Unended returns each agent's usage from the journal, for a run that will not be resumed.

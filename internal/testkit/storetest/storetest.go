@@ -89,6 +89,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"linked moments", linked},
 		{"active users", activeUsers},
 		{"usage", usage},
+		{"usage report", usageReport},
 		{"quotas", quotas},
 		{"retentions", retentions},
 		{"quota usage", quotaUsage},
