@@ -73,6 +73,7 @@ type grammar struct {
 	Jobs    operate.Jobs    `cmd:"" help:"List, retry and cancel background jobs." group:"Operate"`
 
 	Secrets   operate.Secrets   `cmd:"" help:"Maintain the keys of stored secrets." group:"Operate"`
+	Usage     operate.Usage     `cmd:"" help:"Show what models consumed: tokens, money, time." group:"Operate" example:"p8 usage --by user,model --since 7d"`
 	Quota     operate.Quota     `cmd:"" help:"Show and set what tenants, users and keys may use." group:"Operate"`
 	Retention operate.Retention `cmd:"" help:"Show and set how long tenants keep their data." group:"Operate"`
 

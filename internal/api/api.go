@@ -51,6 +51,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/runs"
 	"github.com/p8-org/p8/internal/api/internal/sessions"
+	"github.com/p8-org/p8/internal/api/internal/usage"
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/stream"
@@ -95,6 +96,8 @@ type Options struct {
 	Models func(context.Context) []string
 	// Embeddings serves POST /embeddings; nil has no model.
 	Embeddings Embedder
+	// Usage serves /usage.
+	Usage Usage
 	// Quotas serves /quotas. Admit counts a request of the caller in ctx, or refuses it; nil
 	// counts none.
 	Quotas Quotas
@@ -237,6 +240,7 @@ func routes(api *rest.API, mux *rest.Mux, o *Options) {
 	moments.Routes(api, moments.Options{Moments: o.Moments, Feed: o.Diary, Zone: o.Zone, Sessions: o.Store, Engine: o.Knowledge, Reminders: o.Reminders})
 	reminders.Routes(api, o.Reminders)
 	quotas.Routes(api, o.Quotas)
+	usage.Routes(api, o.Usage, o.Now)
 	dreams.Routes(api, dreams.Options{Catalog: o.Catalog, Dreams: o.Dreams, Jobs: o.Jobs})
 	meRoute(api, o.Auth.Required())
 	access.Routes(api, access.Options{Accounts: o.Accounts, Logins: o.Logins})

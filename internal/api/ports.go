@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/quotas"
 	"github.com/p8-org/p8/internal/api/internal/reminders"
 	"github.com/p8-org/p8/internal/api/internal/sessions"
+	"github.com/p8-org/p8/internal/api/internal/usage"
 )
 
 // The parts of the server, each declared by the routes that use it. Their methods take
@@ -64,6 +65,8 @@ type (
 	Accounts = access.Accounts
 	// Quotas are what tenants, users and keys may use. Implemented by *quota.Manager.
 	Quotas = quotas.Quotas
+	// Usage reports what models consumed. Implemented by *store.Store.
+	Usage = usage.Store
 	// Jobs counts the background work. Implemented by *jobs.Queue.
 	Jobs = dreams.Jobs
 	// Privacy gives the caller's data out and deletes them. Implemented by

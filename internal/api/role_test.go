@@ -72,6 +72,7 @@ var routes = map[string]route{
 	// keys and users are about.
 	"list-keys": {reads, ""}, "create-key": {writes, `{"name":"k","role":"reader"}`}, "revoke-key": {reads, ""}, "set-password": {reads, `{}`},
 	"list-users": {administers, ""}, "add-user": {administers, `{"email":"z@example.com","role":"member","password":"correct horse battery"}`}, "remove-user": {administers, ""}, "list-audit": {administers, ""},
+	"usage":       {reads, ""},
 	"list-quotas": {administers, ""}, "put-quota": {administers, `{"kind":"user","id":"mia","limits":"requests=1000"}`},
 }
 
@@ -125,7 +126,7 @@ func complete(t *testing.T, turns ...scripted.Turn) *server {
 	kept, err := reminder.New(reminder.Options{Store: s.store, Queue: waiting{}, Logger: quiet})
 	must(t, err)
 	o := api.Options{
-		Auth: callers, Chat: s.chat, Catalog: s.catalog, Store: s.store, Preview: s.chat, Brancher: s.chat, Diary: s.store.Diary(), Shares: doors{s.store},
+		Auth: callers, Chat: s.chat, Catalog: s.catalog, Store: s.store, Preview: s.chat, Brancher: s.chat, Diary: s.store.Diary(), Shares: doors{s.store}, Usage: s.store,
 		Moments: s.store.Moments(), Pieces: s.store.Resources(), Builder: builder, Reminders: kept, Logger: quiet,
 		Accounts: account.New(account.Options{Store: s.store, Changed: callers.Forget, Cost: account.Cost{Memory: 8, Passes: 1}, Logger: quiet}),
 		Quotas:   &quota.Manager{Store: s.store.Quotas()},

@@ -35,18 +35,13 @@ func (c *Audit) Run(a *command.App) error {
 	if c.Limit < 1 || c.Limit > 1000 {
 		return command.Usage("--limit is %d: give a number from 1 to 1000", c.Limit)
 	}
-	f := store.AuditFilter{Action: c.Action, UserID: c.User, Limit: c.Limit}
-	if at, err := time.Parse(time.RFC3339, c.Since); err == nil {
-		f.Since = at
-	} else if c.Since != "" {
-		ago, err := command.Span("--since", &c.Since)
-		if err != nil {
-			return command.Usage("--since: %q is neither a duration nor a time: give one such as 7d, 12h or 2026-11-23T09:00:00Z", c.Since)
-		}
-		f.Since = time.Now().Add(-ago)
+	since, err := command.Moment("--since", c.Since, time.Now())
+	if err != nil {
+		return err
 	}
+	f := store.AuditFilter{Action: c.Action, UserID: c.User, Limit: c.Limit, Since: since}
 	list := []store.AuditEntry{}
-	err := c.read(a, func(ctx context.Context, r *peer.Server) error {
+	err = c.read(a, func(ctx context.Context, r *peer.Server) error {
 		q := url.Values{"limit": {strconv.Itoa(c.Limit)}}
 		peer.SetNonEmpty(q, "action", c.Action, "user", c.User)
 		if !f.Since.IsZero() {

@@ -124,6 +124,7 @@ var routes = []surface{
 	read("GET /keys", "/keys", "{canary:key}"),
 	read("GET /auth/users", "/auth/users", "{canary:account}"),
 	read("GET /quotas", "/quotas", "{canary:quota}"),
+	read("GET /usage", "/usage?by=session,agent", "{session}"),
 	nothing("PUT /quotas", "PUT", "/quotas", `{"kind":"user","id":"errand","limits":"tokens=0"}`),
 	read("GET /audit", "/audit?limit=500", "{canary:audited}"),
 	read("GET /sessions/{id}/shares", "/sessions/{session}/shares", "{share}"),

@@ -43,3 +43,16 @@ func Score(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }
 
 // Local formats a time in the local time zone.
 func Local(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+
+// Money formats dollars, with four digits for small amounts; "" for none.
+func Money(usd float64) string {
+	switch {
+	case usd == 0:
+		return ""
+	case usd < 0.0001:
+		return "<$0.0001"
+	case usd < 100:
+		return "$" + strconv.FormatFloat(usd, 'f', 4, 64)
+	}
+	return "$" + strconv.FormatFloat(usd, 'f', 2, 64)
+}

@@ -48,7 +48,7 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest
 		o.Shares, o.ShareLinks = doors{p.Store}, cfg.ShareLinks
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
-		o.Brancher = p.Chat
+		o.Brancher, o.Usage = p.Chat, p.Store
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()
 		o.Zone = Zone(p.Store, p.Log)
 		o.Accounts, o.Logins = account.New(account.Options{Store: p.Store, Changed: callers.Forget, Logger: p.Log}), cfg.AuthKeys
