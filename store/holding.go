@@ -74,6 +74,9 @@ func personal() []Holding {
 		holding("schemas", `name id`, `name kind version description content json_schema:json source origin content_hash`+rowColumns,
 			part("schema_timemachine", "schema_id", "revision", `schema_id revision:integer name operation content json_schema:json
 				source checksum user_id recorded_at:timestamp`)),
+		holding("experiments", `name id`, `id user_id name status config:json created_at:timestamp updated_at:timestamp last_run_at:timestamp`),
+		holding("evaluations", inTime, `id user_id name experiment status plan:json summary:json created_at:timestamp updated_at:timestamp ended_at:timestamp`,
+			part("evaluation_results", "evaluation_id", "seq", `evaluation_id seq:integer data:json`)),
 		holding("api_keys", inTime, `id user_id email kind name role created_by made_with created_at:timestamp last_used_at:timestamp
 			expires_at:timestamp revoked_at:timestamp`).hide("prefix", "hash"),
 		holding("accounts", `user_id`, `user_id email role created_by created_at:timestamp password_at:timestamp`).hide("password"),

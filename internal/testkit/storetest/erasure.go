@@ -126,6 +126,10 @@ func keep(t *testing.T, s *store.Store, ctx context.Context, word string) {
 	must(t, s.PutDocuments(ctx, withOntology(document(word, word+"1 "+word, word+"2 "+word), word+" page", word+" whole")))
 	must(t, s.Resources().Put(ctx, &store.Resource{Name: word + " note", Content: word, Base: store.Base{GraphEdges: []store.Edge{{Target: word + " page"}}}}))
 	must(t, s.PutSchema(ctx, &store.Schema{Name: word + "-agent", Description: word, Content: word}))
+	must(t, s.Experiments().Put(ctx, &store.Experiment{Name: word, Status: "draft", Config: object}))
+	judged := store.Evaluation{Name: word, Status: "running", Plan: object, Summary: object}
+	must(t, s.Evaluations().Begin(ctx, &judged))
+	must(t, s.Evaluations().PutResults(ctx, judged.ID, store.EvaluationResult{Seq: 1, Data: object}))
 	get[bool](t)(s.Leases().Take(ctx, word, word, time.Hour))
 	if who := get[identity.Identity](t)(identity.From(ctx)); who.UserID != "" {
 		must(t, s.APIKeys().Create(ctx, &store.APIKey{UserID: who.UserID, Kind: store.KindKey, Name: word, Role: identity.RoleMember, Prefix: "p8_", Hash: strings.Repeat("a", 64)}))
@@ -278,12 +282,14 @@ func erasureRefuses(t *testing.T, e store.Engine) {
 		"a guest": func() error {
 			return s.Append(identity.With(ctx, guest), &store.Message{SessionID: "s", Type: store.MessageUser, Content: text("x")})
 		},
-		"a moment":   func() error { return s.Moments().Put(ctx, &store.Moment{Name: "late"}) },
-		"a shared":   func() error { return s.Resources().Put(ctx, resource("late", "x", true)) },
-		"a profile":  func() error { return s.Users().Put(ctx, &store.User{Name: "late"}) },
-		"a claim":    func() error { _, err := s.ClaimRun(ctx, waits, "q", store.RunsAllowed{}); return err },
-		"a document": func() error { return s.PutSchema(ctx, &store.Schema{Name: "late"}) },
-		"a lease":    func() error { _, err := s.Leases().Take(ctx, "x", "x", time.Hour); return err },
+		"a moment":      func() error { return s.Moments().Put(ctx, &store.Moment{Name: "late"}) },
+		"a shared":      func() error { return s.Resources().Put(ctx, resource("late", "x", true)) },
+		"a profile":     func() error { return s.Users().Put(ctx, &store.User{Name: "late"}) },
+		"a claim":       func() error { _, err := s.ClaimRun(ctx, waits, "q", store.RunsAllowed{}); return err },
+		"a document":    func() error { return s.PutSchema(ctx, &store.Schema{Name: "late"}) },
+		"an experiment": func() error { return s.Experiments().Put(ctx, &store.Experiment{Name: "late", Status: "x"}) },
+		"an evaluation": func() error { return s.Evaluations().Begin(ctx, &store.Evaluation{Name: "late", Status: "x"}) },
+		"a lease":       func() error { _, err := s.Leases().Take(ctx, "x", "x", time.Hour); return err },
 		"a hook": func() error {
 			return s.PutRunHook(ctx, store.RunHook{RunID: run, ID: "x", Data: json.RawMessage(`{}`)}, true)
 		},

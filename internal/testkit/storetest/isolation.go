@@ -207,6 +207,10 @@ func isolation(t *testing.T, open Open) {
 		"SwitchBranch": true,                                                                                 // see branches
 		"PutShare":     true, "Shares": true, "DeleteShare": true, "OpenShare": true, "SharedSessions": true, // see shares
 		"Retentions.Set": true, "Retentions.Remove": true, "Retentions.List": true, // see retentions
+		// See experiments and evaluations.
+		"Experiments.Put": true, "Experiments.Get": true, "Experiments.List": true, "Experiments.Delete": true,
+		"Evaluations.Begin": true, "Evaluations.Change": true, "Evaluations.Get": true, "Evaluations.List": true, "Evaluations.Delete": true,
+		"Evaluations.PutResults": true, "Evaluations.Results": true,
 		// See quotas and quotaUsage.
 		"Quotas.Set": true, "Quotas.Remove": true, "Quotas.List": true, "Quotas.Standing": true, "Quotas.Count": true, "Quotas.Spend": true,
 	}

@@ -92,6 +92,8 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"usage report", usageReport},
 		{"quotas", quotas},
 		{"retentions", retentions},
+		{"experiments", experiments},
+		{"evaluations", evaluations},
 		{"quota usage", quotaUsage},
 		{"quota of runs", quotaRuns},
 		{"quota of runs that go on", quotaClaims},

@@ -3,7 +3,7 @@ package probe
 // places are where a person's canaries are.
 var places = []string{
 	"message", "session", "state", "document", "helper", "file", "web", "ontology", "resource", "feedback", "hook",
-	"moment", "saved", "reminder", "alarm", "profile", "approval", "live", "client", "key", "audited", "account", "quota",
+	"moment", "saved", "reminder", "alarm", "profile", "approval", "live", "client", "key", "audited", "account", "quota", "experiment", "evaluation", "result",
 }
 
 // admins are the places that an admin of the tenant reads, too.

@@ -102,6 +102,15 @@ func (x *planter) knowledge() {
 		ok(x, x.w.Store.Accounts().Add(ctx, &store.Account{UserID: v["account"], Email: email, Role: identity.RoleReader}, strings.Repeat("x", 60)))
 	}
 	ok(x, x.w.Store.Feedback().Put(ctx, &store.Feedback{SessionID: "none", Comment: x.text("feedback")}))
+	x.judged(ctx)
+}
+
+// judged stores an experiment and an evaluation.
+func (x *planter) judged(ctx context.Context) {
+	ok(x, x.w.Store.Experiments().Put(ctx, &store.Experiment{Name: "hedgehogs", Status: "draft", Config: []byte(object("description", x.text("experiment")))}))
+	run := store.Evaluation{Name: x.p.canary("evaluation"), Experiment: "hedgehogs", Status: "completed"}
+	ok(x, x.w.Store.Evaluations().Begin(ctx, &run))
+	ok(x, x.w.Store.Evaluations().PutResults(ctx, run.ID, store.EvaluationResult{Seq: 1, Data: []byte(object("text", x.text("result")))}))
 }
 
 // talk has a turn over each protocol.

@@ -16,6 +16,7 @@ import (
 var kept = []string{
 	"sessions", "messages", "schemas", "schema_timemachine", "resources", "ontologies", "files", "moments", "users", "feedback",
 	"runs", "run_events", "run_journal", "run_requests", "run_hooks", "kv_store", "api_keys", "accounts", "audit_log", "quotas",
+	"experiments", "evaluations", "evaluation_results",
 }
 
 // other are the tables without a text of a caller, and why.
