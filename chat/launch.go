@@ -107,6 +107,7 @@ func (s *executor) openLog(ctx context.Context, b *begun) *live.Log {
 	}
 	if s.o.Store != nil {
 		o.Slots = s.storing
+		o.Stored = s.o.Stored
 		o.Store = s.o.Store // the log itself reports that it cannot be stored
 	}
 	if b.resumed != nil {

@@ -69,6 +69,9 @@ type Options struct {
 	Memory int64
 	// MaxDepth bounds how deep agents ask agents; 5 when 0.
 	MaxDepth int
+	// Stored is called with the time for which events of a run waited to be stored. It must
+	// not block. It may be nil.
+	Stored func(waited time.Duration)
 	// Patience is how long a run retries a write while the store fails, before it stops
 	// at its next call that acts; 30 s when 0.
 	Patience time.Duration

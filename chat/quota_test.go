@@ -58,6 +58,9 @@ func TestQuotaEndsARun(t *testing.T) {
 	if _, err := s.Start(as(t.Context(), "alice", "s2"), chat.Request{Input: "Go"}); err == nil || s.Running() != 0 {
 		t.Errorf("%v, %d running", err, s.Running())
 	}
+	if n := s.Stats(); n.Runs != 0 || n.MaxRuns != 1000 || n.Waiting != 0 || n.Unstored != 0 || n.Memory != 0 || n.MaxMemory != 64<<20 {
+		t.Errorf("idle: %+v", n)
+	}
 	if _, err := kept.Session(ctx, "s2"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a refused turn is stored: %v", err)
 	}

@@ -53,6 +53,28 @@ func (s *Service) Process() string { return s.o.Process }
 // Running returns the number of turns under way.
 func (s *Service) Running() int { return s.runs.sessions.Count() }
 
+// Stats are how busy a service is.
+type Stats struct {
+	// Runs are under way, MaxRuns at most. Waiting are requests that wait for a run of their
+	// session to end.
+	Runs, MaxRuns, Waiting int
+	// Unstored are events that are shown and not stored yet.
+	Unstored int
+	// Memory is what the events of all runs take in bytes, MaxMemory what they may take.
+	Memory, MaxMemory int64
+}
+
+// Stats returns how busy the service is. It reads no store.
+func (s *Service) Stats() Stats {
+	l := Stats{MaxRuns: s.o.MaxRuns, Memory: s.runs.budget.Used(), MaxMemory: s.runs.budget.Most()}
+	var turns []*running
+	turns, l.Runs, l.Waiting = s.runs.sessions.Load()
+	for _, r := range turns {
+		l.Unstored += r.log.Unstored()
+	}
+	return l
+}
+
 // closeGrace is how long interrupted runs have to store their events.
 const closeGrace = 5 * time.Second
 

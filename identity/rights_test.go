@@ -46,6 +46,27 @@ func TestRole(t *testing.T) {
 	}
 }
 
+// The deployment sees all tenants, and nobody of a tenant does.
+func TestOperates(t *testing.T) {
+	for _, c := range []struct {
+		id   identity.Identity
+		want bool
+	}{
+		{identity.Identity{}, true},
+		{identity.Identity{UserID: "rita"}, true}, // without authentication
+		{identity.Identity{KeyID: identity.DeploymentKey, Role: identity.RoleAdmin}, true},
+		{identity.Identity{KeyID: identity.DeploymentKey}, true},
+		{identity.Identity{KeyID: identity.DeploymentKey, UserID: "rita", Role: identity.RoleMember}, false},
+		{identity.Identity{KeyID: "k", Role: identity.RoleAdmin}, false},
+		{identity.Identity{Role: identity.RoleAdmin}, false},
+		{identity.Identity{UserID: "rita", Role: identity.RoleReader}, false},
+	} {
+		if got := c.id.Operates(); got != c.want {
+			t.Errorf("%+v operates: %v", c.id, got)
+		}
+	}
+}
+
 // Nobody gives more than they have; without authentication everybody has everything.
 func TestGrants(t *testing.T) {
 	for _, c := range []struct {

@@ -39,6 +39,12 @@ func (id Identity) MayShare() bool { return id.Role == "" || id.Role == RoleAdmi
 // read the tenant's audit log.
 func (id Identity) Administers() bool { return id.Grants(RoleAdmin) }
 
+// Operates reports whether the caller is the deployment itself, which sees all tenants: it has the
+// deployment's own key, or the server has no authentication. A user whom a gateway names is not.
+func (id Identity) Operates() bool {
+	return id.UserID == "" && id.KeyID == DeploymentKey || id.Role == "" && id.KeyID == ""
+}
+
 // Grants reports whether the caller may give somebody a role: it is not above the caller's own.
 // A gateway that names no user has no role, and counts as a member here.
 func (id Identity) Grants(r Role) bool {

@@ -123,11 +123,10 @@ func checkSubject(kind, id string) error {
 
 // mayLimit returns ErrForbidden if the caller may not manage quotas of a kind. The tenant's own
 // quota is the deployment's to set, or anybody's without authentication: it is what the tenant
-// was given. A user whom a gateway names is not the deployment.
+// was given.
 func mayLimit(by identity.Identity, kind string) error {
-	deployment := by.UserID == "" && by.KeyID == identity.DeploymentKey || by.Role == "" && by.KeyID == ""
 	switch {
-	case deployment, by.Role == identity.RoleAdmin && kind != QuotaTenant:
+	case by.Operates(), by.Role == identity.RoleAdmin && kind != QuotaTenant:
 		return nil
 	case by.Role == identity.RoleAdmin:
 		return forbiddenf("a tenant's own quota is set with the deployment's key")

@@ -105,6 +105,10 @@ type Options struct {
 	// Tools are the names that documents may declare (tool.Box.Names). A stored document
 	// gets a warning about others; nil warns of none.
 	Tools func(context.Context) []string
+	// Meter counts refused requests and open streams; nil counts none. Metrics serves GET /metrics
+	// to the operator of the server.
+	Meter   Meter
+	Metrics http.Handler
 	// Ready returns why the server cannot take requests; nil is always ready. Its error is
 	// logged, not shown.
 	Ready func(context.Context) error
@@ -204,7 +208,7 @@ func New(o Options) *Handler {
 		mux.Handle("GET "+auth.MetadataPath+"/mcp", o.Auth.Metadata(base, "/mcp"))
 	}
 	return &Handler{mux: mux, draining: draining, chain: middleware.New(middleware.Options{
-		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Admit: o.Admit, Visit: o.visit, Shares: o.Shares, ShareLinks: o.ShareLinks, ShareCheck: o.ShareCheck, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
+		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Admit: o.Admit, Meter: o.Meter, Visit: o.visit, Shares: o.Shares, ShareLinks: o.ShareLinks, ShareCheck: o.ShareCheck, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
 		Now: o.Now, NewID: o.NewID, Logger: o.Logger,
 	}, mux)}
 }
@@ -246,6 +250,7 @@ func routes(api *rest.API, mux *rest.Mux, o *Options) {
 	access.Routes(api, access.Options{Accounts: o.Accounts, Logins: o.Logins})
 	privacy.Routes(api, o.Privacy)
 	serverRoutes(api, o.Version, o.Ready)
+	metricsRoute(api, o.Metrics)
 	if o.MCP != nil {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
 			mux.Handle(method+" /mcp", o.MCP)

@@ -7,6 +7,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/dreams"
 	"github.com/p8-org/p8/internal/api/internal/embeddings"
 	"github.com/p8-org/p8/internal/api/internal/knowledge"
+	"github.com/p8-org/p8/internal/api/internal/middleware"
 	"github.com/p8-org/p8/internal/api/internal/moments"
 	"github.com/p8-org/p8/internal/api/internal/privacy"
 	"github.com/p8-org/p8/internal/api/internal/quotas"
@@ -69,6 +70,8 @@ type (
 	Usage = usage.Store
 	// Jobs counts the background work. Implemented by *jobs.Queue.
 	Jobs = dreams.Jobs
+	// Meter counts what the server refuses and streams.
+	Meter = middleware.Meter
 	// Privacy gives the caller's data out and deletes them. Implemented by
 	// *privacy.Service.
 	Privacy = privacy.Privacy

@@ -39,7 +39,8 @@ type route struct {
 
 // routes lists every operation of the description. A new one must say who may call it.
 var routes = map[string]route{
-	"health": {free, ""}, "ready": {free, ""}, "export-me": {reads, ""}, "delete-me": {reads, ""}, "show-deletion": {reads, ""}, "login": {free, ""}, "logout": {free, ""}, "me": {reads, ""},
+	"health": {free, ""}, "ready": {free, ""}, "metrics": {free, ""}, // metrics_test.go says who
+	"export-me": {reads, ""}, "delete-me": {reads, ""}, "show-deletion": {reads, ""}, "login": {free, ""}, "logout": {free, ""}, "me": {reads, ""},
 
 	"list-sessions": {reads, ""}, "get-session": {reads, ""}, "list-messages": {reads, ""}, "get-message": {reads, ""}, "list-branches": {reads, ""},
 	"session-timeline": {reads, ""}, "session-context": {reads, ""}, "list-shares": {reads, ""},

@@ -45,6 +45,8 @@ type keyring struct {
 	known   map[string]*knownKey
 	wrong   map[string]time.Time
 	flights map[string]*flight
+	// hits and misses count the keys that were found in memory, and the questions to the database.
+	hits, misses uint64
 	// epoch is the number of times that the ring was emptied.
 	epoch  int
 	asking chan struct{}
@@ -108,12 +110,15 @@ func (r *keyring) find(ctx context.Context, hash string) (Key, bool, error) {
 	k, known := r.known[hash]
 	if known && now.Sub(k.read) < keyFresh {
 		defer r.mu.Unlock()
+		r.hits++
 		return k.Key, true, nil
 	}
 	if at, ok := r.wrong[hash]; ok && now.Sub(at) < wrongFresh {
+		r.hits++
 		r.mu.Unlock()
 		return Key{}, false, nil
 	}
+	r.misses++
 	f := r.flights[hash]
 	switch {
 	case f != nil:
@@ -211,4 +216,15 @@ func makeRoom[V any](m map[string]V, most int, stale func(V) bool) {
 		}
 		delete(m, hash)
 	}
+}
+
+// KeyUse returns how many requests with an API key found the key in memory, and how many asked
+// the database for it.
+func (a *Authenticator) KeyUse() (hits, misses uint64) {
+	if a.keys == nil {
+		return 0, 0
+	}
+	a.keys.mu.Lock()
+	defer a.keys.mu.Unlock()
+	return a.keys.hits, a.keys.misses
 }

@@ -172,6 +172,9 @@ func TestKeysAreRemembered(t *testing.T) {
 		if r.asked != 120 || r.used != 2 {
 			t.Errorf("asked %d times, recorded %d times", r.asked, r.used)
 		}
+		if hits, misses := a.KeyUse(); hits != 480 || misses != 120 {
+			t.Errorf("%d hits, %d misses", hits, misses)
+		}
 		refusal(t, a, key)
 		r.change(key, func(k *auth.Key) { k.Revoked = true })
 		if got := refusal(t, a, key); got != "" {

@@ -46,6 +46,13 @@ type conn struct {
 	closed  bool
 }
 
+// Open returns how many connections are open.
+func (l *Listener) Open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
+}
+
 // Accept returns the next connection that is kept.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {

@@ -43,6 +43,9 @@ func NewBudget(common int64) *Budget {
 // Used returns how many bytes all runs hold.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
+// Most returns how many bytes all runs may hold.
+func (b *Budget) Most() int64 { return b.most.Load() }
+
 // counted updates the bounds when the number of accounts has changed.
 func (b *Budget) counted() {
 	n := int64(len(b.accounts))

@@ -177,7 +177,7 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 			events = append(events, e)
 		}
 	}
-	bytes := l.unstoredBytes
+	bytes, waits := l.unstoredBytes, l.waiting(len(events) > len(with))
 	l.mu.Unlock()
 
 	known := shown
@@ -202,6 +202,7 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 			l.stop()
 		}
 		l.advance(min(known, shown))
+		l.waits = waits
 		return false, err
 	}
 	for _, e := range with {
@@ -211,6 +212,9 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	if l.o.Store != nil {
 		l.advance(shown)
 		l.written, l.tries, l.failed = time.Now(), 0, false
+		if l.o.Stored != nil && len(events) > 0 {
+			l.o.Stored(l.written.Sub(waits))
+		}
 	}
 	if rests(w) {
 		l.ended = errOver

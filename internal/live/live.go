@@ -93,6 +93,9 @@ type Options struct {
 	// Failed is called once, if events could not be stored for Patience. The log then
 	// goes on in memory and retries at every Beat.
 	Failed func(error)
+	// Stored is called after each write to the store with the time for which the oldest of its
+	// events waited. It must not block. It may be nil.
+	Stored func(waited time.Duration)
 	// Patience is how long Write retries while the store fails, counted from the first
 	// failure of the outage; 30 s when 0. Write gives up after 5 s of store.ErrDisk.
 	Patience time.Duration
@@ -152,6 +155,9 @@ func (l *Log) Append(e event.Event) {
 		l.room.Wait()
 	}
 	if !l.over {
+		if l.o.Stored != nil && l.unstored() == 0 {
+			l.waits = time.Now()
+		}
 		l.unstoredBytes += l.add(e)
 		l.schedule()
 		l.wake()
@@ -188,6 +194,16 @@ func (l *Log) Write(w store.RunWrite, with ...event.Event) error {
 	stop, err := l.insist(w, with)
 	l.notify(stop, err)
 	return err
+}
+
+// Unstored returns how many events are shown and not stored yet; 0 without a store.
+func (l *Log) Unstored() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.o.Store == nil {
+		return 0
+	}
+	return l.unstored()
 }
 
 // Full reports whether the run has reached the bounds of its log.

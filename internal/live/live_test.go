@@ -219,6 +219,33 @@ func TestAFailingStoreIsTriedAgain(t *testing.T) {
 	})
 }
 
+// TestHowLongEventsWait: Stored gets the time from when an event was shown until it is stored,
+// outages included.
+func TestHowLongEventsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFake()
+		var waited []time.Duration
+		l := open(t, s, live.Options{Stored: func(d time.Duration) { waited = append(waited, d) }})
+		appendTexts(l, 1, 3)
+		if n := l.Unstored(); n != 2 {
+			t.Errorf("%d events are unstored, want 2", n)
+		}
+		time.Sleep(time.Second)
+		if err := l.Write(store.RunWrite{}, text(3)); err != nil { // stored before it is shown
+			t.Error(err)
+		}
+		s.set(func() { s.err = errDown })
+		l.Append(text(4))
+		time.Sleep(20 * time.Second)
+		s.set(func() { s.err = nil })
+		time.Sleep(6 * time.Second)
+		synctest.Wait()
+		if len(waited) != 3 || waited[0] != 25*time.Millisecond || waited[1] != 0 || waited[2] < 20*time.Second || waited[2] > 26*time.Second || l.Unstored() != 0 {
+			t.Errorf("events waited %v; %d are unstored", waited, l.Unstored())
+		}
+	})
+}
+
 func TestCloseTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake()

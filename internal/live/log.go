@@ -48,6 +48,8 @@ type Log struct {
 	tries  int
 	since  time.Time
 	failed bool
+	// waits is when the oldest event that is not stored was shown, zero if nobody asks.
+	waits time.Time
 	// written is the time of the last write to the store.
 	written time.Time
 }
@@ -67,6 +69,20 @@ func (l *Log) add(e event.Event) int {
 
 // unstored returns how many events are shown and not stored.
 func (l *Log) unstored() int { return int(l.memory.next - max(l.memory.first, l.stored+1)) }
+
+// waiting returns since when the events of a write have waited, and counts for later ones from
+// now on. shown: some of the events are shown already.
+func (l *Log) waiting(shown bool) time.Time {
+	if l.o.Stored == nil {
+		return time.Time{}
+	}
+	since, now := l.waits, time.Now()
+	l.waits = now
+	if !shown && l.tries == 0 {
+		return now
+	}
+	return since
+}
 
 // wake wakes the readers that wait.
 func (l *Log) wake() {

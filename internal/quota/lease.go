@@ -31,7 +31,7 @@ func (l *Lease) Refused(many *store.TooManyRunsError) error {
 	defer l.keeper.mu.Unlock()
 	for i, kind := range kinds {
 		if kind == many.Kind && l.own[i] != nil {
-			return l.own[i].refuse("runs", time.Second)
+			return l.keeper.refuse(l.own[i].refuse("runs", time.Second))
 		}
 	}
 	return many
@@ -56,7 +56,7 @@ func (l *Lease) Meter() func(event.UsageData) string {
 		}
 		l.own.turn(now)
 		l.hold(int64(u.InputTokens+u.OutputTokens-base.InputTokens), u.CostUSD-base.CostUSD)
-		if refused := l.own.spent(now); refused != nil {
+		if refused := k.refuse(l.own.spent(now)); refused != nil {
 			return map[string]string{"tokens": event.LimitTokensQuota, "usd": event.LimitCostQuota}[refused.What]
 		}
 		return ""

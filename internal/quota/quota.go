@@ -56,6 +56,7 @@ type Keeper struct {
 	first sync.Once // look
 
 	mu       sync.Mutex
+	refusals map[Refusal]uint64
 	looked   time.Time // when the store was asked for any quota
 	accounts map[subject]*account
 }
@@ -77,7 +78,7 @@ func New(o Options) *Keeper {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	k := &Keeper{o: o, accounts: map[subject]*account{}}
+	k := &Keeper{o: o, accounts: map[subject]*account{}, refusals: map[Refusal]uint64{}}
 	if o.Tenant != (Limits{}) || o.User != (Limits{}) || o.Key != (Limits{}) {
 		k.start()
 	}
@@ -138,7 +139,7 @@ func (k *Keeper) Admit(ctx context.Context) (Standing, error) {
 	for {
 		now := k.o.Now()
 		own.turn(now)
-		if refused := own.requests(now); refused != nil {
+		if refused := k.refuse(own.requests(now)); refused != nil {
 			return own.standing(now), refused
 		}
 		c := own.settling()
@@ -202,7 +203,7 @@ func (k *Keeper) May(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	own.turn(now)
-	return own.spent(now).orNil()
+	return k.refuse(own.spent(now)).orNil()
 }
 
 // Spend counts what the caller has spent outside of any session.
@@ -238,10 +239,10 @@ func (k *Keeper) Begin(ctx context.Context, again bool) (*Lease, error) {
 	defer k.mu.Unlock()
 	own.turn(now)
 	if !again {
-		if refused := own.running(); refused != nil {
+		if refused := k.refuse(own.running()); refused != nil {
 			return nil, refused
 		}
-		if refused := own.spent(now); refused != nil {
+		if refused := k.refuse(own.spent(now)); refused != nil {
 			return nil, refused
 		}
 	}

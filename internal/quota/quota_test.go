@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/quota"
@@ -341,6 +343,35 @@ func TestRuns(t *testing.T) {
 	must(t, err)
 	if last.Allowed() != (store.RunsAllowed{Tenant: 3, User: 2}) || what(last.Refused(&store.TooManyRunsError{Kind: "user"})) != "user runs" {
 		t.Errorf("%+v", last.Allowed())
+	}
+}
+
+func TestUse(t *testing.T) {
+	w := newWorld(t)
+	k := w.keeper("requests=4,tokens=100,usd=2", "runs=2")
+	for range 5 {
+		_, _ = k.Admit(as("rita"))
+	}
+	_, err := k.Admit(as("otto"))
+	must(t, err)
+	k.Spend(as("otto"), 50, 0.5)
+	lease, err := k.Begin(as("otto"), false)
+	must(t, err)
+	want := quota.Use{
+		Highest: map[quota.Refusal]float64{
+			{Kind: "user", What: "requests"}: 1, {Kind: "user", What: "tokens"}: 0.5, {Kind: "user", What: "usd"}: 0.25, {Kind: "tenant", What: "runs"}: 0.5,
+		},
+		Refusals: map[quota.Refusal]uint64{{Kind: "user", What: "requests"}: 1},
+	}
+	if d := cmp.Diff(want, k.Use()); d != "" {
+		t.Error(d)
+	}
+	lease.End(0, 0)
+	w.move(24 * time.Hour)
+	for by, part := range k.Use().Highest {
+		if part != 0 {
+			t.Errorf("%v: %v is used the next day", by, part)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/store/internal/fair"
 )
 
@@ -38,4 +39,15 @@ func (p pool) take(ctx context.Context) (c *pgxpool.Conn, release func(), err er
 		c.Release()
 		p.turns.Give()
 	}, nil
+}
+
+// Pools implements store.Pooled.
+func (e *engine) Pools() []store.Pool {
+	all := []store.Pool{{Name: "read"}, {Name: "write"}}
+	for i, p := range [...]pool{e.readers, e.writers} {
+		if p.Pool != nil {
+			all[i].Most, all[i].InUse, all[i].Waiting = p.turns.Load()
+		}
+	}
+	return all
 }

@@ -36,6 +36,15 @@ func (e *engine) take(ctx context.Context, turns *fair.Turns, pool chan *conn) (
 	}
 }
 
+// Pools implements store.Pooled.
+func (e *engine) Pools() []store.Pool {
+	all := []store.Pool{{Name: "read"}, {Name: "write"}}
+	for i, t := range [...]*fair.Turns{e.reading, e.writing} {
+		all[i].Most, all[i].InUse, all[i].Waiting = t.Load()
+	}
+	return all
+}
+
 // give returns a connection to the pool.
 func give(turns *fair.Turns, pool chan *conn, c *conn) {
 	pool <- c

@@ -71,6 +71,23 @@ const (
 	maxWaiting = 1000 // messages that wait, for all sessions together
 )
 
+// Load returns the turns that can be read, the number of all turns under way, and how many
+// callers wait for a session.
+func (s *Slots[T]) Load() (turns []T, underWay, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	turns = make([]T, 0, len(s.taken))
+	for _, own := range s.taken {
+		if own.claim != nil {
+			underWay++
+		}
+		if own.ready {
+			turns = append(turns, own.turn)
+		}
+	}
+	return turns, underWay, s.waiting
+}
+
 // Take gives the session to a turn, until Release. While another turn has it, the claim says
 // whether to wait; Take always waits for a turn that is about to end. Done must be called
 // when the turn is over.

@@ -54,10 +54,13 @@ func embeddingQueue(t *testing.T, open Open) {
 	must(t, m.FailEmbedding(ctx, old, "too late", time.Now().Add(time.Hour)))
 	wantEqual(t, "renewed", texts(), []string{"t resources.content wood"})
 
+	wantEqual(t, "backlog", get[store.Backlog](t)(m.Backlog(ctx)), store.Backlog{Embeddings: 1})
+
 	// A failed task waits for its time.
 	task := get[[]store.EmbeddingTask](t)(m.EmbeddingTasks(ctx, 1))[0]
 	must(t, m.FailEmbedding(ctx, task, strings.Repeat("ü", 1000)+"\x00", time.Now().Add(time.Hour)))
 	wantEqual(t, "not due", texts(), none)
+	wantEqual(t, "backlog", get[store.Backlog](t)(m.Backlog(ctx)), store.Backlog{Embeddings: 1, Failed: 1})
 	status = get[store.EmbeddingStatus](t)(m.EmbeddingStatus(ctx))
 	if status.Waiting != 1 || status.Failed != 1 || len(status.Last) != 1 || status.Last[0].Attempts != 1 || status.Last[0].Error != strings.Repeat("ü", 500) {
 		t.Errorf("status %+v", status)

@@ -77,6 +77,12 @@ func runRequests(t *testing.T, open Open) {
 	write(t, s, ctx, store.RunWrite{RunID: id, Requests: []store.RunRequest{first, second}})
 	// After a crash the same request may come again; it stays one request.
 	write(t, s, ctx, store.RunWrite{RunID: id, Requests: []store.RunRequest{first}, Status: store.RunWaiting, Reason: "paused"})
+	wantEqual(t, "backlog", get[store.Backlog](t)(s.Maintenance().Backlog(t.Context())).Requests, int64(2))
+	for _, p := range s.Stats().Pools {
+		if p.Most < 1 || p.InUse != 0 || p.Waiting != 0 {
+			t.Errorf("a pool while nothing runs: %+v", p)
+		}
+	}
 	got := get[store.RunRequest](t)(s.Request(ctx, first.ID))
 	want := first
 	want.TenantID, want.UserID, want.RunID, want.SessionID, want.Status, want.CreatedAt = "t", "u", id, "s", store.RequestOpen, got.CreatedAt

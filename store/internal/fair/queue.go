@@ -184,6 +184,13 @@ func (s *Slot) Release() {
 	q.settle()
 }
 
+// Load returns the number of slots, of queries that hold one, and of those that wait.
+func (q *Queue) Load() (slots, running, waiting int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.o.Slots, q.running, int(q.waiting.Load())
+}
+
 // Alone reports whether no tenant but this one has queries under way or waiting.
 func (q *Queue) Alone(tenant string) bool {
 	q.mu.Lock()

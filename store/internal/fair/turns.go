@@ -10,14 +10,23 @@ import (
 // tenant user by user, within a user in order. No caller waits while there is a free slot,
 // and taking a free one allocates nothing.
 type Turns struct {
-	mu     sync.Mutex
-	free   int
-	line   line
-	closed bool
+	mu      sync.Mutex
+	most    int
+	free    int
+	waiting int
+	line    line
+	closed  bool
 }
 
 // NewTurns makes a semaphore of n slots.
-func NewTurns(n int) *Turns { return &Turns{free: n} }
+func NewTurns(n int) *Turns { return &Turns{most: n, free: n} }
+
+// Load returns the number of slots, of those that are taken, and of callers that wait.
+func (t *Turns) Load() (most, taken, waiting int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.most, t.most - t.free, t.waiting
+}
 
 // turn is a caller that waits; granted is closed when its turn comes.
 type turn struct {
@@ -39,6 +48,7 @@ func (t *Turns) Take(ctx context.Context, k Key) error {
 	}
 	w := &turn{granted: make(chan struct{})}
 	t.line.push(w, k.Tenant, k.User)
+	t.waiting++
 	t.mu.Unlock()
 	select {
 	case <-w.granted:
@@ -47,7 +57,10 @@ func (t *Turns) Take(ctx context.Context, k Key) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.line.remove(w, k.Tenant, k.User) && w.err == nil {
+	switch {
+	case t.line.remove(w, k.Tenant, k.User):
+		t.waiting--
+	case w.err == nil:
 		t.give() // granted meanwhile
 	}
 	return ctx.Err()
@@ -62,6 +75,7 @@ func (t *Turns) Give() {
 
 func (t *Turns) give() {
 	if w := t.line.pop(); w != nil {
+		t.waiting--
 		close(w.granted)
 		return
 	}
@@ -72,7 +86,7 @@ func (t *Turns) give() {
 func (t *Turns) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.closed = true
+	t.closed, t.waiting = true, 0
 	for w := t.line.pop(); w != nil; w = t.line.pop() {
 		w.err = ErrClosed
 		close(w.granted)

@@ -49,10 +49,12 @@ func TestTurnsCancelledAndClosed(t *testing.T) {
 		failed := make(chan error, 2)
 		go func() { failed <- q.Take(ctx, Key{"a", ""}) }()
 		synctest.Wait()
+		wantLoad(t, q, 1, 1, 1)
 		cancel()
 		if err := <-failed; !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err)
 		}
+		wantLoad(t, q, 1, 1, 0)
 		go func() { failed <- q.Take(t.Context(), Key{"a", ""}) }()
 		synctest.Wait()
 		q.Close()
@@ -63,10 +65,18 @@ func TestTurnsCancelledAndClosed(t *testing.T) {
 		if err := q.Take(t.Context(), Key{}); !errors.Is(err, ErrClosed) {
 			t.Errorf("after closing: %v", err)
 		}
+		wantLoad(t, q, 1, 0, 0)
 		if len(q.line.children) > 0 || q.free != 1 {
 			t.Errorf("left over: %d free, line %v", q.free, q.line)
 		}
 	})
+}
+
+func wantLoad(t *testing.T, q *Turns, most, taken, waiting int) {
+	t.Helper()
+	if m, n, w := q.Load(); m != most || n != taken || w != waiting {
+		t.Errorf("%d of %d slots are taken, %d wait; want %d of %d, %d", n, m, w, taken, most, waiting)
+	}
 }
 
 func BenchmarkTurns(b *testing.B) {

@@ -62,6 +62,8 @@ type Cache[G comparable, K Key[G], R comparable, X Index] struct {
 	used   *list.List
 	// size is the memory of all entries, in bytes.
 	size int
+	// hits and misses count the searches that found an index up to date, and the others.
+	hits, misses uint64
 }
 
 // entry is an index and its state. lock guards index and built; the other fields belong to
@@ -157,7 +159,20 @@ func (c *Cache[G, K, R, X]) get(key K) (e *entry[K, R, X], fresh bool) {
 		c.size += c.o.Entry
 	}
 	c.used.MoveToFront(e.place)
-	return e, !e.stale && len(e.dirty) == 0
+	if fresh = !e.stale && len(e.dirty) == 0; fresh {
+		c.hits++
+	} else {
+		c.misses++
+	}
+	return e, fresh
+}
+
+// Use returns how many searches found their index up to date, how many did not, and the bytes
+// of all indexes.
+func (c *Cache[G, K, R, X]) Use() (hits, misses uint64, bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hits, c.misses, c.size
 }
 
 func (c *Cache[G, K, R, X]) update(ctx context.Context, e *entry[K, R, X], from Source[R, X]) error {

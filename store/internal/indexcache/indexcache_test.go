@@ -85,6 +85,9 @@ func TestOpenReadsWhatChanged(t *testing.T) {
 	if s.calls != before+1 {
 		t.Error("Reset kept an index")
 	}
+	if hits, misses, bytes := c.Use(); hits != 1 || misses != 6 || bytes != 0 {
+		t.Errorf("%d hits, %d misses, %d bytes", hits, misses, bytes)
+	}
 }
 
 func TestLeastRecentlyUsedIsEvicted(t *testing.T) {

@@ -132,6 +132,7 @@ var routes = []surface{
 	nothing("POST /auth/logout", "POST", "/auth/logout", ""),
 	nothing("GET /health", "GET", "/health", ""),
 	nothing("GET /ready", "GET", "/ready", ""),
+	nothing("GET /metrics", "GET", "/metrics", ""),
 	nothing("GET /openapi.json", "GET", "/openapi.json", ""),
 	nothing("/", "GET", "/", ""),
 	nothing("GET /jobs/stats", "GET", "/jobs/stats", ""),

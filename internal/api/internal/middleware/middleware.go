@@ -42,6 +42,8 @@ type Options struct {
 	ShareCheck time.Duration
 	// Admit counts a request of the caller in ctx, or refuses it; nil counts none.
 	Admit func(context.Context) (quota.Standing, error)
+	// Meter counts refusals and streams; nil counts none.
+	Meter Meter
 	// Hosts are the names, besides those of loopback, that the Host header may have;
 	// "*" is any. Origins are those whose pages may send requests.
 	Hosts, Origins []string
@@ -85,7 +87,8 @@ func (c *chain) logged(next http.Handler) http.Handler {
 		}
 		w.Header().Set(web.HeaderRequestID, id)
 		c.secured(w.Header(), r.TLS != nil)
-		rec := &recorder{ResponseWriter: w, timeout: c.WriteTimeout}
+		rec := &recorder{ResponseWriter: w, timeout: c.WriteTimeout, meter: c.Meter, path: r.URL.Path}
+		defer rec.ended()
 		rec.deadline(time.Time{}) // clear that of the connection's last request
 		ctx := identity.WithOrigin(web.WithRequestID(r.Context(), id), identity.Origin{RequestID: id, Address: address(r)})
 		next.ServeHTTP(rec, r.WithContext(ctx))

@@ -13,11 +13,18 @@ type recorder struct {
 	timeout time.Duration
 	status  int
 	bytes   int64
+
+	// meter counts the response; it may be nil. streams: the response is an open stream of protocol.
+	meter          Meter
+	path           string
+	code, protocol string
+	streams        bool
 }
 
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
+		w.opened()
 		w.deadline(time.Now().Add(w.timeout))
 	}
 	w.ResponseWriter.WriteHeader(status)

@@ -145,6 +145,7 @@ func Write(w http.ResponseWriter, r *http.Request, p *Problem) {
 		header.Set("Content-Type", "application/problem+json")
 		body = web.Encode(p)
 	}
+	web.NoteProblem(w, p.Code)
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }

@@ -40,6 +40,7 @@ func (s *Streamer) Stream(w http.ResponseWriter, r *http.Request, turn *chat.Tur
 	if v.Protocol == stream.ProtocolAISDK {
 		w.Header().Set(stream.HeaderAISDK, stream.ValueAISDK)
 	}
+	web.NoteProtocol(w, string(v.Protocol))
 	o := s.API.Stream
 	o.Gather = true
 	sse := stream.NewSSE(w, o)
