@@ -32,17 +32,21 @@ require (
 	github.com/tiktoken-go/tokenizer v0.10.0 // tests: the token counts to compare with
 	github.com/yuin/goldmark v1.8.7 // Markdown: links and headings of pages, answers on a terminal
 	go.opentelemetry.io/otel v1.47.0 // telemetry: attributes, and the headers of a trace
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.47.0 // spans → messages of OTLP; internal/otlp sends them, without grpc-go
 	go.opentelemetry.io/otel/metric v1.47.0 // telemetry: the API of metrics
 	go.opentelemetry.io/otel/sdk v1.47.0 // spans: sampling, batches
 	go.opentelemetry.io/otel/sdk/metric v1.47.0 // metrics: aggregation
 	go.opentelemetry.io/otel/trace v1.47.0 // telemetry: the API of spans
+	go.opentelemetry.io/proto/otlp v1.11.1 // the messages of OTLP
 	go.uber.org/goleak v1.3.0 // tests: leaks of goroutines
 	golang.org/x/crypto v0.58.0 // passwords of local users: argon2id; certificates by ACME
 	golang.org/x/net v0.61.0 // the HTML parser; names of domains
-	golang.org/x/oauth2 v0.35.0 // tokens for people (PKCE, devices) and client credentials for MCP servers
+	golang.org/x/oauth2 v0.36.0 // tokens for people (PKCE, devices) and client credentials for MCP servers
 	golang.org/x/sys v0.49.0 // file locks
 	golang.org/x/term v0.47.0 // the prompt: raw keys, size
 	golang.org/x/text v0.43.0 // Unicode folding of keys, messages of schema errors
+	google.golang.org/grpc v1.84.0 // tests: a collector
+	google.golang.org/protobuf v1.36.12 // encodes the messages of OTLP
 	pgregory.net/rapid v1.3.0 // tests: properties
 )
 
@@ -53,6 +57,7 @@ require (
 	github.com/dlclark/regexp2/v2 v2.5.1 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
@@ -74,6 +79,8 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
+	google.golang.org/genproto/googleapis/api v0.0.0-20260928230214-8a89bd6388cc // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
 )
 
 // A code generator that nothing here imports. Not every module proxy serves this

@@ -24,7 +24,8 @@ func TestPages(t *testing.T) {
 		if n := len(p.Summary); n < 60 || n > 250 || !strings.HasSuffix(p.Summary, ".") {
 			t.Errorf("%s: the first paragraph has %d characters, want one plain sentence or two: %q", p.Key, n, p.Summary)
 		}
-		if n := strings.Count(p.Text, "\n"); n > 150 {
+		// The table of the settings is generated, and as long as there are settings.
+		if n := strings.Count(p.Text, "\n") - strings.Count(p.Text, "\n| `P8_"); n > 150 {
 			t.Errorf("%s: %d lines, at most 150", p.Key, n)
 		}
 	}

@@ -137,7 +137,7 @@ func (c *Config) requirements() []requirement {
 	_, retention := ParseRetention(c.Retention)
 	_, database := parseDatabase(c.DatabaseURL)
 	secrets := seal.Keys(c.SecretKey)
-	return []requirement{
+	return append(c.otelRequirements(), []requirement{
 		{"P8_PORT", within(c.Port, 0, 65535), ""},
 		{"P8_ALLOWED_ORIGINS", !slices.ContainsFunc(c.AllowedOrigins, isNoOrigin), ""},
 		{"P8_CORS_ORIGINS", slices.Equal(c.CORSOrigins, []string{"*"}) || !slices.ContainsFunc(c.CORSOrigins, isNoExactOrigin), ""},
@@ -224,7 +224,7 @@ func (c *Config) requirements() []requirement {
 		{"P8_DATABASE_MAX_CONNS", within(c.DatabaseMaxConns, 2, 1000), ""},
 		{"P8_DATABASE_URL", database, "names a database that p8 does not know"},
 		{"P8_SCHEMA_DIR", c.SchemaDir == "" || isFolder(c.SchemaDir), "is not a folder"},
-	}
+	}...)
 }
 
 func isNoOrigin(s string) bool {

@@ -145,6 +145,20 @@ type Config struct {
 	ReminderURL    string        `env:"P8_REMINDER_WEBHOOK_URL" help:"webhook that is called for each reminder that fires; unset means none" want:"an https URL, or an http one of this machine"`
 	ReminderSecret string        `env:"P8_REMINDER_WEBHOOK_SECRET" secret:"true" help:"secret that signs webhook calls (Standard Webhooks)" want:"a secret"`
 
+	OTelEnabled     string       `env:"P8_OTEL_ENABLED" alias:"OTEL__ENABLED" help:"whether spans and metrics are sent to an OpenTelemetry collector; unset means that they are if P8_OTEL_COLLECTOR_ENDPOINT is set. OTEL_SDK_DISABLED=true sends none" want:"true or false"`
+	OTelService     string       `env:"P8_OTEL_SERVICE_NAME" alias:"OTEL_SERVICE_NAME,OTEL__SERVICE_NAME" envDefault:"p8-api" help:"name of the service in spans and metrics" want:"a name"`
+	OTelEndpoint    string       `env:"P8_OTEL_COLLECTOR_ENDPOINT" alias:"OTEL_EXPORTER_OTLP_ENDPOINT,OTEL__COLLECTOR_ENDPOINT" help:"address of the collector (OTLP), to which http adds v1/traces and v1/metrics; unset means port 4318 of this machine, for grpc 4317" want:"an http or https URL such as http://localhost:4318"`
+	OTelProtocol    string       `env:"P8_OTEL_PROTOCOL" alias:"OTEL_EXPORTER_OTLP_PROTOCOL,OTEL__PROTOCOL" envDefault:"http" help:"protocol of the collector: http (http/protobuf) or grpc" want:"http or grpc"`
+	OTelHeaders     string       `env:"P8_OTEL_HEADERS" alias:"OTEL_EXPORTER_OTLP_HEADERS" secret:"true" help:"headers of requests to the collector, such as its key, separated by commas; values are percent-encoded" want:"NAME=VALUE separated by commas, such as authorization=Bearer%20KEY"`
+	OTelTimeout     Milliseconds `env:"P8_OTEL_EXPORT_TIMEOUT" alias:"OTEL_EXPORTER_OTLP_TIMEOUT,OTEL__EXPORT_TIMEOUT" envDefault:"10s" help:"maximum duration of a request to the collector, with its retries; a number without a unit is in milliseconds" want:"a duration from 1ms to 10m"`
+	OTelInsecure    bool         `env:"P8_OTEL_INSECURE" alias:"OTEL_EXPORTER_OTLP_INSECURE,OTEL__INSECURE" envDefault:"true" help:"whether a collector whose address has no scheme is asked without TLS" want:"true or false"`
+	OTelCA          string       `env:"P8_OTEL_CERTIFICATE" alias:"OTEL_EXPORTER_OTLP_CERTIFICATE" help:"PEM file with the authority of the collector's certificate; unset means those of the system" want:"a PEM file"`
+	OTelSampler     string       `env:"P8_OTEL_SAMPLER" alias:"OTEL_TRACES_SAMPLER" envDefault:"parentbased_always_on" help:"which traces are recorded; metrics count every operation" want:"always_on, always_off, traceidratio, or one of these after parentbased_"`
+	OTelSamplerArg  float64      `env:"P8_OTEL_SAMPLER_ARG" alias:"OTEL_TRACES_SAMPLER_ARG" envDefault:"1" help:"fraction of the traces that traceidratio records" want:"a number from 0 to 1"`
+	OTelResource    string       `env:"P8_OTEL_RESOURCE_ATTRIBUTES" alias:"OTEL_RESOURCE_ATTRIBUTES" help:"attributes of everything that this process sends, separated by commas; values are percent-encoded" want:"NAME=VALUE separated by commas, such as service.namespace=shop,openinference.project.name=p8"`
+	OTelEnvironment string       `env:"P8_OTEL_ENVIRONMENT" alias:"ENVIRONMENT" help:"name of the deployment (deployment.environment.name); unset means none" want:"a name such as production"`
+	OTelContent     string       `env:"P8_OTEL_CONTENT" alias:"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" envDefault:"false" help:"whether spans have what users, models and tools say, without what looks like a secret or an e-mail address" want:"true or false"`
+
 	LogLevel  slog.Level `env:"P8_LOG_LEVEL" alias:"API__LOG_LEVEL" envDefault:"warn" help:"minimum level that is logged to stderr: debug, info, warn or error; commands other than serve log nothing unless this is set" want:"debug, info, warn or error"`
 	LogFormat string     `env:"P8_LOG_FORMAT" envDefault:"text" help:"format of the log: text or json" want:"text or json"`
 

@@ -19,3 +19,17 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+func TestMilliseconds(t *testing.T) {
+	for text, want := range map[string]time.Duration{"10000": 10 * time.Second, "250ms": 250 * time.Millisecond, " 2m ": 2 * time.Minute} {
+		var m Milliseconds
+		if err := m.UnmarshalText([]byte(text)); err != nil || time.Duration(m) != want {
+			t.Errorf("%q is %s, %v", text, time.Duration(m), err)
+		}
+	}
+	for _, text := range []string{"", "soon", "10 apples"} {
+		if new(Milliseconds).UnmarshalText([]byte(text)) == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}

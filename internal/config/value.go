@@ -55,3 +55,20 @@ func (s *Span) UnmarshalText(text []byte) error {
 	*s = Span(d)
 	return nil
 }
+
+// Milliseconds is a duration whose text is one such as "10s", or a number of milliseconds.
+type Milliseconds time.Duration
+
+// UnmarshalText parses "10s" or "10000".
+func (m *Milliseconds) UnmarshalText(text []byte) error {
+	given := strings.TrimSpace(string(text))
+	if _, err := strconv.Atoi(given); err == nil {
+		given += "ms"
+	}
+	d, err := time.ParseDuration(given)
+	if err != nil {
+		return fmt.Errorf("%q is not a duration", text)
+	}
+	*m = Milliseconds(d)
+	return nil
+}

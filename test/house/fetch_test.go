@@ -10,6 +10,7 @@ import (
 // or a model chooses none but those of webhooks, which only public.go of internal/outbound
 // asks: it refuses private addresses after their names are resolved.
 var fetches = map[string]string{
+	"cmd/p8/internal/otlp":  "the operator: P8_OTEL_COLLECTOR_ENDPOINT",
 	"cmd/p8/internal/peer":  "the person at the terminal: --server, or the address file of the own data folder",
 	"internal/auth":         "the operator: P8_AUTH_JWKS_URL",
 	"internal/edge":         "the operator: P8_TLS_ACME_URL",

@@ -34,6 +34,7 @@ func powers() []power {
 			instead: "take an *http.Client or an interface in the options",
 			holders: map[string]string{
 				"cmd/p8/internal/operate": "the server's listener",
+				"cmd/p8/internal/otlp":    "requests to the OpenTelemetry collector",
 				"cmd/p8/internal/peer":    "requests to a running server",
 				"internal/edge":           "bounds the connections of the server's listener",
 				"internal/outbound":       "the HTTP client for models, shared by llm and embed; webhooks",
@@ -65,7 +66,7 @@ func powers() []power {
 				"cmd/p8/internal/people":    "the file of an export",
 				"cmd/p8/internal/prompt":    "the history of typed lines",
 				"cmd/p8/internal/show":      "whether a file is the null device or a terminal",
-				"cmd/p8/internal/wiring":    "the memory limit of the process",
+				"cmd/p8/internal/wiring":    "the memory limit of the process, the certificate of the OpenTelemetry collector",
 				"internal/edge":             "the certificate of the server",
 				"internal/config":           "the .env file",
 				"internal/ingest":           "the folders that p8 upsert reads",
@@ -110,6 +111,18 @@ func powers() []power {
 				"store/postgres":         "the PostgreSQL engine",
 				"store/internal/migrate": "migrations of both engines",
 				"internal/jobs":          "River keeps its jobs in the store's database",
+			},
+		},
+		{
+			name: "OpenTelemetry's SDK",
+			uses: func(imported, _ string) bool {
+				return strings.HasPrefix(imported, "go.opentelemetry.io/otel/sdk") || strings.HasPrefix(imported, "go.opentelemetry.io/otel/exporters") ||
+					imported == "go.opentelemetry.io/otel"
+			},
+			instead: "begin an operation of telemetry",
+			holders: map[string]string{
+				"cmd/p8/internal/wiring": "chooses the providers",
+				"cmd/p8/internal/otlp":   "exports to the collector",
 			},
 		},
 	}

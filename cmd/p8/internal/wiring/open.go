@@ -43,6 +43,14 @@ type Options struct {
 // models, the tools and the chat service. The caller closes them.
 func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err error) {
 	p := &Parts{Log: o.Log}
+	if p.observer, err = newObserver(cfg, p.Log); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.Close()
+		}
+	}()
 	var documents catalog.Store
 	if !cfg.Database().None {
 		p.Store, err = OpenStore(ctx, cfg, p.Log)
@@ -65,11 +73,6 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		}
 	}
 	p.Keeps = p.Store != nil && !o.NoStore
-	defer func() {
-		if err != nil {
-			p.Close()
-		}
-	}()
 	if p.Catalog, err = NewCatalog(cfg, documents, o.Document, p.Log); err != nil {
 		return nil, err
 	}

@@ -85,6 +85,8 @@ type Parts struct {
 	// embedder is the embedding model, nil for none; asked is the same for texts of callers, who
 	// pay for it.
 	embedder, asked embed.Model
+	// observer records operations; its Telemetry is nil if nothing is recorded.
+	observer *observer
 	// callers verifies those of the Handler; jobs that run before there is one find nil.
 	callers atomic.Pointer[auth.Authenticator]
 }
@@ -114,6 +116,7 @@ func (p *Parts) Close() {
 			p.Log.Error("close the store", "error", err)
 		}
 	}
+	p.observer.close()
 }
 
 // closeWork waits up to 5 s for running jobs.

@@ -1,0 +1,152 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/otlp"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/telemetry"
+)
+
+// flushWithin bounds how long the end of the process waits for the collector.
+const flushWithin = 3 * time.Second
+
+// The limits of a span: bytes of a text, attributes, events. The SDK cuts texts before secrets are
+// found in them, so its limit only bounds the memory.
+const (
+	spanText  = 16 << 10
+	spanHeld  = 256 << 10
+	spanCount = 512
+)
+
+// observer has the SDK behind a Telemetry.
+type observer struct {
+	*telemetry.Telemetry
+	// client is nil if nothing is sent to a collector.
+	client *otlp.Client
+	// closers flush and stop the providers.
+	closers []func(context.Context) error
+}
+
+// newObserver returns the observer of the settings; its Telemetry is nil if they ask for none.
+func newObserver(cfg *config.Config, log *slog.Logger) (*observer, error) {
+	o := &observer{}
+	if !cfg.SendsTelemetry() {
+		return o, nil
+	}
+	// The SDK reports to a variable of its package.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Debug("OpenTelemetry", "error", err) }))
+	if err := o.connect(cfg); err != nil {
+		return nil, command.Fail(command.ExitUsage, err)
+	}
+	spans := sdktrace.NewTracerProvider(
+		sdktrace.WithResource(newResource(cfg)),
+		sdktrace.WithSampler(sampler(cfg)),
+		sdktrace.WithRawSpanLimits(sdktrace.SpanLimits{
+			AttributeValueLengthLimit: spanHeld, AttributeCountLimit: spanCount, EventCountLimit: spanCount, LinkCountLimit: spanCount,
+			AttributePerEventCountLimit: spanCount, AttributePerLinkCountLimit: spanCount,
+		}),
+		// Its queue is bounded; spans that do not fit in are lost.
+		sdktrace.WithBatcher(otlp.NewSpans(otlp.SpanOptions{
+			Client: o.client, Clean: cleaner(cfg), MaxText: spanText, MaxCount: spanCount, Logger: log,
+		})),
+	)
+	o.closers = append(o.closers, spans.Shutdown)
+	var err error
+	o.Telemetry, err = telemetry.New(telemetry.Options{Tracer: spans, Content: cfg.RecordsContent(), Version: command.Version()})
+	return o, err
+}
+
+// connect makes the client of the collector.
+func (o *observer) connect(cfg *config.Config) error {
+	headers, _ := config.Pairs(cfg.OTelHeaders)
+	var authorities []byte
+	if cfg.OTelCA != "" {
+		var err error
+		if authorities, err = os.ReadFile(cfg.OTelCA); err != nil {
+			return fmt.Errorf("P8_OTEL_CERTIFICATE: %s cannot be read: check its permissions", cfg.OTelCA)
+		}
+	}
+	var err error
+	o.client, err = otlp.New(otlp.Options{
+		Endpoint: cfg.OTLPEndpoint(), GRPC: cfg.UsesGRPC(), Headers: headers, Timeout: time.Duration(cfg.OTelTimeout),
+		Authorities: authorities, Version: command.Version(),
+	})
+	if err != nil {
+		return fmt.Errorf("P8_OTEL_CERTIFICATE or P8_OTEL_COLLECTOR_ENDPOINT: %w", err)
+	}
+	return nil
+}
+
+// close sends what is left and stops.
+func (o *observer) close() {
+	if o == nil || o.client == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), flushWithin)
+	defer cancel()
+	o.client.Stop()
+	var errs []error
+	for _, c := range o.closers {
+		errs = append(errs, c(ctx))
+	}
+	if err := errors.Join(errs...); err != nil {
+		otel.Handle(err)
+	}
+	o.client.Close()
+}
+
+// newResource describes this process.
+func newResource(cfg *config.Config) *resource.Resource {
+	const unset = "p8-api"
+	attrs := []attribute.KeyValue{
+		attribute.String("service.name", unset),
+		attribute.String("service.version", command.Version()),
+		attribute.String("service.instance.id", uuid.NewString()),
+		attribute.String("telemetry.sdk.name", "opentelemetry"),
+		attribute.String("telemetry.sdk.language", "go"),
+		attribute.String("telemetry.sdk.version", otel.Version()),
+	}
+	if cfg.OTelEnvironment != "" {
+		attrs = append(attrs, attribute.String("deployment.environment.name", cfg.OTelEnvironment),
+			attribute.String("deployment.environment", cfg.OTelEnvironment)) // REM's collectors know this one
+	}
+	more, _ := config.Pairs(cfg.OTelResource)
+	for _, pair := range more {
+		attrs = append(attrs, attribute.String(pair[0], pair[1]))
+	}
+	if cfg.OTelService != unset { // the last one counts
+		attrs = append(attrs, attribute.String("service.name", cfg.OTelService))
+	}
+	return resource.NewSchemaless(attrs...)
+}
+
+func sampler(cfg *config.Config) sdktrace.Sampler {
+	var s sdktrace.Sampler
+	name, parent := strings.CutPrefix(cfg.OTelSampler, "parentbased_")
+	switch name {
+	case "always_off":
+		s = sdktrace.NeverSample()
+	case "traceidratio":
+		s = sdktrace.TraceIDRatioBased(cfg.OTelSamplerArg)
+	default:
+		s = sdktrace.AlwaysSample()
+	}
+	if parent {
+		return sdktrace.ParentBased(s)
+	}
+	return s
+}
