@@ -1,0 +1,224 @@
+package redact
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// maxValues bounds what Values remember. Further values are replaced as by [Redactor.Text].
+const maxValues = 10_000
+
+// Values are what was hidden of one request. The numbers of placeholders count in the order in
+// which texts are hidden, so the same texts in the same order get the same placeholders. A text
+// that has the form of a placeholder is itself hidden, so that it is never taken for a value.
+//
+// Values are not safe for concurrent use. Those of a nil Redactor hide nothing.
+type Values struct {
+	r *Redactor
+	// holders are the placeholders of values, values those of placeholders.
+	holders, values map[string]string
+	counts          map[string]int
+}
+
+// Values returns new ones.
+func (r *Redactor) Values() *Values { return &Values{r: r} }
+
+// Hide returns s with a placeholder in place of each value.
+func (v *Values) Hide(s string) string {
+	if v.r == nil || s == "" {
+		return s
+	}
+	spans := v.r.spans(s)
+	for at := strings.IndexByte(s, '['); at >= 0; {
+		n, i := v.r.placeholder(s[at:])
+		if n > 0 {
+			spans = append(spans, span{at, at + n, i})
+		}
+		next := strings.IndexByte(s[at+1:], '[')
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	return v.r.replace(s, merged(spans), v.holder)
+}
+
+// holder returns the placeholder of a value.
+func (v *Values) holder(name, value string) string {
+	if known, ok := v.holders[value]; ok {
+		return known
+	}
+	if len(v.holders) >= maxValues {
+		return "[" + name + "]"
+	}
+	if v.holders == nil {
+		v.holders, v.values, v.counts = map[string]string{}, map[string]string{}, map[string]int{}
+	}
+	v.counts[name]++
+	holder := "[" + name + "-" + strconv.Itoa(v.counts[name]) + "]"
+	v.holders[value], v.values[holder] = holder, value
+	return holder
+}
+
+// maxPlaceholder is the length of the longest placeholder, in bytes.
+const maxPlaceholder = maxName + len("[-10000]")
+
+// placeholder returns the length of the placeholder that begins s, and the index of its pattern;
+// -1 if s ends within what may be one, 0 if s does not begin with one.
+func (r *Redactor) placeholder(s string) (n, pattern int) {
+	end := 1
+	for end < len(s) && end < maxPlaceholder && strings.IndexByte(nameBytes, s[end]) >= 0 {
+		end++
+	}
+	inner := s[1:end]
+	for i := range r.patterns {
+		name := r.patterns[i].name
+		number, ok := strings.CutPrefix(inner, name+"-")
+		switch {
+		case ok && strings.Trim(number, "0123456789") == "" && end < len(s) && s[end] == ']' && number != "":
+			return end + 1, i
+		case end == len(s) && (ok && strings.Trim(number, "0123456789") == "" || strings.HasPrefix(name+"-", inner)):
+			n = -1
+		}
+	}
+	return n, 0
+}
+
+// HideJSON returns a JSON text with placeholders in its strings, and a string in place of a
+// number that is a value. What is not JSON is hidden like any text.
+func (v *Values) HideJSON(text string) string {
+	if v.r == nil {
+		return text
+	}
+	var b strings.Builder
+	for at := 0; at < len(text); {
+		end := lexeme(text, at)
+		part := text[at:end]
+		var s string
+		switch {
+		case part[0] == '"' && json.Unmarshal([]byte(part), &s) == nil:
+			if hidden := v.Hide(s); hidden != s {
+				part = quoted(hidden)
+			}
+		case isNumber(part):
+			if hidden := v.Hide(part); hidden != part {
+				part = quoted(hidden)
+			}
+		case part[0] == '"':
+			part = v.Hide(part)
+		}
+		b.WriteString(part)
+		at = end
+	}
+	return b.String()
+}
+
+// lexeme returns the end of the token of JSON that begins at a byte: a string, a number, or other
+// bytes.
+func lexeme(text string, at int) int {
+	end := at + 1
+	switch {
+	case text[at] == '"':
+		for ; end < len(text); end++ {
+			switch text[end] {
+			case '\\':
+				end++
+			case '"':
+				return end + 1
+			}
+		}
+		return len(text)
+	case isNumber(text[at:]):
+		for end < len(text) && strings.IndexByte("0123456789.eE+-", text[end]) >= 0 {
+			end++
+		}
+	default:
+		for end < len(text) && text[end] != '"' && !isNumber(text[end:]) {
+			end++
+		}
+	}
+	return end
+}
+
+// isNumber reports whether s begins with a number.
+func isNumber(s string) bool { return isDigit(s[0]) || len(s) > 1 && s[0] == '-' && isDigit(s[1]) }
+
+// quoted returns s as a string of JSON.
+func quoted(s string) string {
+	raw, _ := json.Marshal(s) // a string never fails
+	return string(raw)
+}
+
+// Show returns s with the values in place of their placeholders.
+func (v *Values) Show(s string) string {
+	back := v.Stream(false)
+	return back.Add(s) + back.End()
+}
+
+// ShowJSON is Show for a JSON text: a value is written as a part of a string.
+func (v *Values) ShowJSON(s string) string {
+	back := v.Stream(true)
+	return back.Add(s) + back.End()
+}
+
+// Stream shows the values in a text that comes in pieces.
+func (v *Values) Stream(isJSON bool) *Stream { return &Stream{v: v, json: isJSON} }
+
+// Stream holds back the end of a piece that may be the beginning of a placeholder, at most as
+// long as one.
+type Stream struct {
+	v    *Values
+	json bool
+	held string
+}
+
+// Add takes the next piece and returns what can be shown.
+func (s *Stream) Add(piece string) string {
+	if len(s.v.values) == 0 || s.held == "" && strings.IndexByte(piece, '[') < 0 {
+		return piece
+	}
+	text := s.held + piece
+	s.held = ""
+	var b strings.Builder
+	for text != "" {
+		at := strings.IndexByte(text, '[')
+		if at < 0 {
+			break
+		}
+		b.WriteString(text[:at])
+		text = text[at:]
+		n, _ := s.v.r.placeholder(text)
+		if n < 0 {
+			s.held = text
+			return b.String()
+		}
+		b.WriteString(s.value(text[:max(n, 1)]))
+		text = text[max(n, 1):]
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// value returns the value of a placeholder, and other texts as they are.
+func (s *Stream) value(holder string) string {
+	value, ok := s.v.values[holder]
+	switch {
+	case !ok:
+		return holder
+	case s.json:
+		in := quoted(value)
+		return in[1 : len(in)-1]
+	}
+	return value
+}
+
+// End returns what is held back at the end of the text.
+func (s *Stream) End() string {
+	rest := s.held
+	s.held = ""
+	return rest
+}
+
+// Hidden reports whether anything is hidden, so that it can be shown again.
+func (v *Values) Hidden() bool { return len(v.values) > 0 }
