@@ -36,7 +36,7 @@ func (f Fields) tree() (*node, error) {
 	schema := &node{Kind: object}
 	if len(f.Schema) > 0 {
 		r := newReport("", f.Schema)
-		if schema = r.readJSON(f.Schema); schema == nil || schema.Kind != object || len(r.list) > 0 {
+		if schema = r.reader().JSON(f.Schema); schema == nil || schema.Kind != object || len(r.list) > 0 {
 			return nil, errors.New("agent: Fields.Schema is not a JSON object")
 		}
 	}
@@ -44,7 +44,7 @@ func (f Fields) tree() (*node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("agent: the fields cannot be written as JSON: %w", err)
 	}
-	config := newReport("", raw).readJSON(raw)
+	config := newReport("", raw).reader().JSON(raw)
 	l := layouts()[reflect.TypeFor[Fields]()]
 
 	root, extra := &node{Kind: object}, &node{Kind: object}

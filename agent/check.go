@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/near"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 var semver = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)

@@ -3,8 +3,8 @@ package agent
 import (
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema/fit"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // CheckProviders warns of the parts of a structured agent's schema that schemas of

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/internal/schema"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // checkServers requires that the servers of resources and of their tools exist, and

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 var jsonTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // field holds the tags of a struct field.

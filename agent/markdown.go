@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/agent/internal/foreign"
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // maxFront bounds front matter, in bytes.
@@ -87,17 +87,22 @@ func (r *report) front(m markdown) *node {
 	if m.open {
 		return nil
 	}
-	// The empty line stands for the first ---.
-	if root := r.bounded(r.readYAML([]byte("\n" + m.front))); root != nil && r.list.Err() == nil {
+	if root := r.frontTree(m.front); root != nil && r.list.Err() == nil {
 		return root
 	}
 	// Other programs take a description that is no YAML, such as "Use this when: …".
 	again := newReport(r.file, nil)
-	if root := again.bounded(again.readYAML([]byte("\n" + mend(m.front)))); root != nil && again.list.Err() == nil {
+	if root := again.frontTree(mend(m.front)); root != nil && again.list.Err() == nil {
 		r.list = nil
 		return root
 	}
 	return nil
+}
+
+// frontTree reads YAML; nil after an error. An empty line stands for the first ---.
+func (r *report) frontTree(front string) *node {
+	read := r.reader()
+	return r.mapping(read.Bounded(read.YAML([]byte("\n" + front))))
 }
 
 // mend puts a description into quotes: the text up to the next key. Every line stays where

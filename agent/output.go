@@ -13,8 +13,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema"
+	"github.com/p8-org/p8/internal/tree"
 	"github.com/p8-org/p8/llm"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // extraKey holds all of a nested document that is not JSON Schema.

@@ -62,7 +62,7 @@ func (r *report) readFile(src []byte) (f foreign.File, ok bool) {
 		root := r.read(src)
 		return foreignFile(r.file, root), root != nil
 	}
-	if !r.legible(src) {
+	if !r.reader().Legible(src) {
 		return f, false
 	}
 	return r.readMarkdown(src)

@@ -5,8 +5,8 @@ import (
 	"path"
 	"reflect"
 
-	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // setApproval reads always, never or a list of rules.

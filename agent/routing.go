@@ -3,7 +3,7 @@ package agent
 import (
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // Routing recognises messages for this agent (the document's routing). An agent with an

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // isClaude reports whether a Markdown file is a sub-agent of Claude Code. Its front matter

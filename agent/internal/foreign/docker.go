@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/near"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // isDocker reports whether a file is a team of docker-agent: agents is a mapping, in p8's

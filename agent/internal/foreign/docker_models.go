@@ -3,7 +3,7 @@ package foreign
 import (
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // model puts the model of an agent: a key of models, provider/name, or several with commas.

@@ -9,7 +9,7 @@ package foreign
 import (
 	"fmt"
 
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // File is a file that was read.

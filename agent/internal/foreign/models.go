@@ -3,7 +3,7 @@ package foreign
 import (
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // providers maps the providers of other programs to p8's; "" is one that p8 does not have.

@@ -1,6 +1,6 @@
 package foreign
 
-import "github.com/p8-org/p8/agent/internal/tree"
+import "github.com/p8-org/p8/internal/tree"
 
 // isAssistant reports whether a file is an assistant, or a list of assistants, as the API
 // returns them: each says that it is one.

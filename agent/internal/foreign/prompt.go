@@ -3,7 +3,7 @@ package foreign
 import (
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // prompt puts the system prompt. Without one, the description of the agent takes its place;

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // isPydantic reports whether a file is an agent spec: it has a key of specs, and none that

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/p8-org/p8/agent/internal/tree"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // tool adds a tool by its name, once.

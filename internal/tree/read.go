@@ -1,67 +1,54 @@
-package agent
+package tree
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"path"
 	"unicode/utf8"
 
-	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema"
 )
 
-// The bounds of a document. Aliases count each time they are used.
-const (
-	// MaxSource is the size of a source in bytes.
-	MaxSource = 256 << 10
-	maxWeight = 1 << 20
-	maxDepth  = 64
-)
-
-// read parses a source into a tree; nil after an error.
-func (r *report) read(src []byte) *node {
-	if !r.legible(src) {
+// Read reads YAML or JSON; nil after an error.
+func (r *Reader) Read(src []byte) *Node {
+	if !r.Legible(src) {
 		return nil
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
-	var root *node
-	if body := bytes.TrimLeft(src, " \t\r\n"); looksLikeJSON(r.file, body) {
-		root = r.readJSON(src)
+	var root *Node
+	if body := bytes.TrimLeft(src, " \t\r\n"); looksLikeJSON(r.File, body) {
+		root = r.JSON(src)
 	} else {
-		root = r.readYAML(src)
+		root = r.YAML(src)
 	}
-	return r.bounded(root)
+	return r.Bounded(root)
 }
 
-// bounded refuses a tree that is too large, too deep or no mapping.
-func (r *report) bounded(root *node) *node {
+// Bounded refuses a tree that is too large or too deep; it returns nil for it.
+func (r *Reader) Bounded(root *Node) *Node {
 	switch {
 	case root == nil:
 	case root.Weight > maxWeight:
-		r.errorf(tree.At(1, 1), "", "repeat less with aliases", "the document is too large once its aliases are written out")
+		r.errorf(At(1, 1), "repeat less with aliases", "the document is too large once its aliases are written out")
 		return nil
-	case root.Depth > maxDepth:
-		r.errorf(root.Pos, "", "make it flatter", "the document is nested more than %d levels deep", maxDepth)
-		return nil
-	case root.Kind != object:
-		r.errorf(root.Pos, "", "begin with keys such as type, name and description",
-			"a document is a mapping; this is %s", root.Kind)
+	case root.Depth > MaxDepth:
+		r.errorf(root.Pos, "make it flatter", "the document is nested more than %d levels deep", MaxDepth)
 		return nil
 	}
 	return root
 }
 
-// legible refuses a source that is too large or not UTF-8.
-func (r *report) legible(src []byte) bool {
-	if len(src) > MaxSource {
-		r.errorf(position{}, "", "shorten it, or move what is not the prompt into the knowledge base",
-			"the document has %d bytes; at most %d are read", len(src), MaxSource)
+// Legible refuses a source that is too large or not UTF-8.
+func (r *Reader) Legible(src []byte) bool {
+	if len(src) > r.max() {
+		r.errorf(Position{}, cmp.Or(r.Hints.Long, "shorten it"), "the document has %d bytes; at most %d are read", len(src), r.max())
 		return false
 	}
 	if i := invalidUTF8(src); i >= 0 {
-		r.errorf(r.at(src, i), "", "save the file as UTF-8", "the text is not valid UTF-8 here")
+		r.errorf(r.at(src, i), "save the file as UTF-8", "the text is not valid UTF-8 here")
 		return false
 	}
 	return true
@@ -88,27 +75,28 @@ func looksLikeJSON(file string, body []byte) bool {
 	return path.Ext(file) == ".json" || json.Valid(body) || len(next) > 0 && next[0] == '"' && file == ""
 }
 
-// at returns the position of a byte offset.
-func (r *report) at(src []byte, offset int) position {
+// at returns the Position of a byte offset.
+func (r *Reader) at(src []byte, offset int) Position {
 	before := src[:min(max(offset, 0), len(src))]
 	start := bytes.LastIndexByte(before, '\n') + 1
-	return tree.At(int32(bytes.Count(before, []byte("\n"))+1), int32(utf8.RuneCount(before[start:])+1))
+	return At(int32(bytes.Count(before, []byte("\n"))+1), int32(utf8.RuneCount(before[start:])+1))
 }
 
 // jsonReader builds the tree from encoding/json's tokens and computes their
 // positions.
 type jsonReader struct {
-	*report
+	*Reader
 	src    []byte
 	dec    *json.Decoder
 	offset int
-	pos    position
+	pos    Position
 }
 
 var errDepth = errors.New("too deep")
 
-func (r *report) readJSON(src []byte) *node {
-	j := &jsonReader{report: r, src: src, dec: json.NewDecoder(bytes.NewReader(src)), pos: tree.At(1, 1)}
+// JSON reads a source that is JSON; nil after an error.
+func (r *Reader) JSON(src []byte) *Node {
+	j := &jsonReader{Reader: r, src: src, dec: json.NewDecoder(bytes.NewReader(src)), pos: At(1, 1)}
 	j.dec.UseNumber()
 	n, err := j.value(0)
 	if err == nil {
@@ -122,12 +110,12 @@ func (r *report) readJSON(src []byte) *node {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, errDepth):
-		r.errorf(j.pos, "", "make it flatter", "the document is nested more than %d levels deep", maxDepth)
+		r.errorf(j.pos, "make it flatter", "the document is nested more than %d levels deep", MaxDepth)
 	case errors.As(err, &syntax):
 		at := min(int(syntax.Offset), len(src)) - 1
-		r.errorf(r.at(src, at), "", jsonHint(src, at), "this is not valid JSON")
+		r.errorf(r.at(src, at), jsonHint(src, at), "this is not valid JSON")
 	default:
-		r.errorf(r.at(src, len(src)), "", "close every string, list and object", "the JSON ends too early")
+		r.errorf(r.at(src, len(src)), "close every string, list and object", "the JSON ends too early")
 	}
 	return nil
 }
@@ -142,8 +130,8 @@ func jsonHint(src []byte, at int) string {
 	return "expected a value, a key in double quotes, a comma or a closing bracket"
 }
 
-// token returns the next token and its position.
-func (j *jsonReader) token() (json.Token, position, error) {
+// token returns the next token and its Position.
+func (j *jsonReader) token() (json.Token, Position, error) {
 	offset := int(j.dec.InputOffset())
 	for offset < len(j.src) && bytes.IndexByte([]byte(" \t\r\n,:"), j.src[offset]) >= 0 {
 		offset++
@@ -151,7 +139,7 @@ func (j *jsonReader) token() (json.Token, position, error) {
 	for ; j.offset < offset; j.offset++ {
 		switch c := j.src[j.offset]; {
 		case c == '\n':
-			j.pos = tree.At(j.pos.Line+1, 1)
+			j.pos = At(j.pos.Line+1, 1)
 		case c&0xc0 != 0x80: // not inside a character
 			j.pos.Column++
 		}
@@ -161,35 +149,35 @@ func (j *jsonReader) token() (json.Token, position, error) {
 	return t, pos, err
 }
 
-func (j *jsonReader) value(depth int) (*node, error) {
+func (j *jsonReader) value(depth int) (*Node, error) {
 	t, pos, err := j.token()
 	if err != nil {
 		return nil, err
 	}
-	if depth > maxDepth {
+	if depth > MaxDepth {
 		return nil, errDepth
 	}
-	n := &node{Pos: pos}
+	n := &Node{Pos: pos}
 	switch v := t.(type) {
 	case string:
-		n.Kind, n.Text = text, v
+		n.Kind, n.Text = Text, v
 	case json.Number:
-		n.Kind, n.Text = number, v.String()
+		n.Kind, n.Text = Number, v.String()
 		if schema.Outlandish(n.Text) {
-			j.errorf(pos, "", "put it in quotes if it is a text", "the number is too large or too small")
+			j.errorf(pos, "put it in quotes if it is a text", "the number is too large or too small")
 			n.Text = "0"
 		}
 	case bool:
-		n.Kind, n.Text = boolean, "false"
+		n.Kind, n.Text = Boolean, "false"
 		if v {
 			n.Text = "true"
 		}
 	case json.Delim:
 		if v == '{' {
-			n.Kind = object
+			n.Kind = Object
 			return n, j.object(n, depth)
 		}
-		n.Kind = array
+		n.Kind = Array
 		for j.dec.More() {
 			item, err := j.value(depth + 1)
 			if err != nil {
@@ -202,8 +190,8 @@ func (j *jsonReader) value(depth int) (*node, error) {
 	return n.Measure(), err
 }
 
-func (j *jsonReader) object(n *node, depth int) error {
-	seen := map[string]position{}
+func (j *jsonReader) object(n *Node, depth int) error {
+	seen := map[string]Position{}
 	for j.dec.More() {
 		t, pos, err := j.token()
 		if err != nil {
@@ -219,13 +207,13 @@ func (j *jsonReader) object(n *node, depth int) error {
 			continue
 		}
 		seen[key] = pos
-		n.Members = append(n.Members, member{Key: key, Pos: pos, Value: value})
+		n.Members = append(n.Members, Member{Key: key, Pos: pos, Value: value})
 	}
 	n.Measure()
 	_, err := j.dec.Token()
 	return err
 }
 
-func (r *report) duplicate(key string, pos, first position) {
-	r.errorf(pos, "", "remove one of them", "the key %q is already given in line %d", clip(key, 60), first.Line)
+func (r *Reader) duplicate(key string, pos, first Position) {
+	r.errorf(pos, "remove one of them", "the key %q is already given in line %d", Clip(key, 60), first.Line)
 }

@@ -1,4 +1,4 @@
-package agent
+package tree
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
-	"github.com/p8-org/p8/agent/internal/tree"
 )
 
 // parseTokens turns a panic of the library, which hostile input may cause, into an
@@ -32,12 +31,12 @@ const maxKeys = 4000
 const maxIndent = 1000
 
 // checkIndent refuses a line that is indented too far.
-func (r *report) checkIndent(src string) bool {
+func (r *Reader) checkIndent(src string) bool {
 	number := int32(0)
 	for line := range strings.Lines(src) {
 		number++
 		if len(line) > maxIndent && strings.Trim(line[:maxIndent], " ") == "" {
-			r.errorf(tree.At(number, 1), "", "indent it less", "the line is indented by %d blanks or more", maxIndent)
+			r.errorf(At(number, 1), "indent it less", "the line is indented by %d blanks or more", maxIndent)
 			return false
 		}
 	}
@@ -46,10 +45,10 @@ func (r *report) checkIndent(src string) bool {
 
 // tokenize refuses sources that would make the recursive parser go too deep or take
 // too long.
-func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
+func (r *Reader) tokenize(src string) (tokens token.Tokens, ok bool) {
 	defer func() {
 		if recover() != nil {
-			r.errorf(tree.At(1, 1), "", lookAround, "the YAML cannot be parsed")
+			r.errorf(At(1, 1), lookAround, "the YAML cannot be parsed")
 			tokens, ok = nil, false
 		}
 	}()
@@ -68,7 +67,7 @@ func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 			run++
 		case token.MappingValueType:
 			if keys++; keys > maxKeys {
-				r.errorf(placeOf(t), "", "shorten it", "the document has more than %d keys", maxKeys)
+				r.errorf(placeOf(t), "shorten it", "the document has more than %d keys", maxKeys)
 				return nil, false
 			}
 			if flow == 0 {
@@ -78,8 +77,8 @@ func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 		if t.Position.Line != line {
 			line, run = t.Position.Line, 0
 		}
-		if flow > maxDepth || run > maxDepth {
-			r.errorf(placeOf(t), "", "make it flatter", "the document is nested more than %d levels deep", maxDepth)
+		if flow > MaxDepth || run > MaxDepth {
+			r.errorf(placeOf(t), "make it flatter", "the document is nested more than %d levels deep", MaxDepth)
 			return nil, false
 		}
 	}
@@ -89,20 +88,19 @@ func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 const lookAround = "look at the indentation and the quotes of this line and the one before"
 
 // syntax reports the parser's error.
-func (r *report) syntax(err error) {
+func (r *Reader) syntax(err error) {
 	var yerr yaml.Error
 	if !errors.As(err, &yerr) || yerr.GetToken() == nil {
-		r.errorf(tree.At(1, 1), "", lookAround, "the YAML cannot be parsed")
+		r.errorf(At(1, 1), lookAround, "the YAML cannot be parsed")
 		return
 	}
 	pos, hint := placeOf(yerr.GetToken()), lookAround
-	if line := int(pos.Line) - 1; line >= 0 && line < len(r.lines) {
-		switch indent := r.lines[line][:len(r.lines[line])-len(strings.TrimLeft(r.lines[line], " \t"))]; {
-		case strings.Contains(indent, "\t"):
-			hint = "indent with spaces, not with tabs"
-		case strings.Count(r.lines[line], ": ") > 1:
-			hint = "put a text that contains a colon in quotes, or write it below a |"
-		}
+	line := r.line(pos.Line)
+	switch indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]; {
+	case strings.Contains(indent, "\t"):
+		hint = "indent with spaces, not with tabs"
+	case strings.Count(line, ": ") > 1:
+		hint = "put a text that contains a colon in quotes, or write it below a |"
 	}
-	r.errorf(pos, "", hint, "this is not valid YAML: %s", yerr.GetMessage())
+	r.errorf(pos, hint, "this is not valid YAML: %s", yerr.GetMessage())
 }

@@ -1,25 +1,27 @@
-package agent
+package tree
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
-	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema"
 )
 
 // yamlReader builds the tree from the syntax tree of the YAML library.
 type yamlReader struct {
-	*report
-	anchors map[string]*node
+	*Reader
+	anchors map[string]*Node
 	weight  int
 }
 
-func (r *report) readYAML(src []byte) *node {
-	tokens, ok := r.tokenize(string(src))
+// YAML reads a source that is YAML, a list or a scalar, too; nil after an error.
+func (r *Reader) YAML(src []byte) *Node {
+	r.src = string(src)
+	tokens, ok := r.tokenize(r.src)
 	if !ok {
 		return nil
 	}
@@ -34,27 +36,27 @@ func (r *report) readYAML(src []byte) *node {
 			continue
 		}
 		if body != nil {
-			r.errorf(place(doc.Body), "", "put every agent into a file of its own", "the file holds more than one document")
+			r.errorf(place(doc.Body), cmp.Or(r.Hints.Several, "put each into a file of its own"), "the file holds more than one document")
 			return nil
 		}
 		body = doc.Body
 	}
 	if body == nil {
-		r.errorf(tree.At(1, 1), "", "begin with keys such as type, name and description", "the document is empty")
+		r.errorf(At(1, 1), r.Hints.Begin, "the document is empty")
 		return nil
 	}
-	y := &yamlReader{report: r, anchors: map[string]*node{}}
+	y := &yamlReader{Reader: r, anchors: map[string]*Node{}}
 	return y.node(body, 0)
 }
 
-func placeOf(t *token.Token) position {
+func placeOf(t *token.Token) Position {
 	if t == nil || t.Position == nil {
-		return position{}
+		return Position{}
 	}
-	return tree.At(int32(t.Position.Line), int32(t.Position.Column))
+	return At(int32(t.Position.Line), int32(t.Position.Column))
 }
 
-func place(n ast.Node) position {
+func place(n ast.Node) Position {
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
 		return placeOf(m.Values[0].Key.GetToken())
 	}
@@ -64,46 +66,46 @@ func place(n ast.Node) position {
 	return placeOf(n.GetToken())
 }
 
-// fail reports a problem and returns null, so that the rest is checked too.
-func (y *yamlReader) fail(pos position, hint, format string, args ...any) *node {
-	y.errorf(pos, "", hint, format, args...)
-	return (&node{Pos: pos}).Measure()
+// refuse reports a problem and returns null, so that the rest is checked too.
+func (y *yamlReader) refuse(pos Position, hint, format string, args ...any) *Node {
+	y.errorf(pos, hint, format, args...)
+	return (&Node{Pos: pos}).Measure()
 }
 
-func (y *yamlReader) node(a ast.Node, depth int) *node {
+func (y *yamlReader) node(a ast.Node, depth int) *Node {
 	if a == nil {
-		return (&node{}).Measure()
+		return (&Node{}).Measure()
 	}
-	n := &node{Pos: place(a)}
-	if depth > maxDepth {
-		return y.fail(n.Pos, "make it flatter", "the document is nested more than %d levels deep", maxDepth)
+	n := &Node{Pos: place(a)}
+	if depth > MaxDepth {
+		return y.refuse(n.Pos, "make it flatter", "the document is nested more than %d levels deep", MaxDepth)
 	}
 	switch a := a.(type) {
 	case *ast.NullNode:
 	case *ast.BoolNode:
-		n.Kind, n.Text = boolean, strconv.FormatBool(a.Value)
+		n.Kind, n.Text = Boolean, strconv.FormatBool(a.Value)
 	case *ast.IntegerNode, *ast.FloatNode:
-		n.Kind, n.Text = number, numberLiteral(a)
+		n.Kind, n.Text = Number, numberLiteral(a)
 	case *ast.InfinityNode, *ast.NanNode:
-		return y.fail(n.Pos, "write a number, or put the text in quotes", "JSON has no number %s", a.GetToken().Value)
+		return y.refuse(n.Pos, "write a number, or put the text in quotes", "JSON has no number %s", a.GetToken().Value)
 	case *ast.StringNode:
-		n.Kind, n.Text = text, a.Value
+		n.Kind, n.Text = Text, a.Value
 		// 1e5 and integers beyond 64 bits, which the library reads as texts.
 		if a.Token.Type == token.StringType && jsonNumber.MatchString(a.Value) {
-			n.Kind = number
+			n.Kind = Number
 		}
 	case *ast.LiteralNode:
-		n.Kind, n.Text = text, a.Value.Value
+		n.Kind, n.Text = Text, a.Value.Value
 	case *ast.SequenceNode:
-		n.Kind = array
+		n.Kind = Array
 		for _, item := range a.Values {
 			n.Items = append(n.Items, y.node(item, depth+1))
 		}
 	case *ast.MappingNode:
-		n.Kind = object
+		n.Kind = Object
 		y.members(n, a.Values, depth)
 	case *ast.MappingValueNode:
-		n.Kind = object
+		n.Kind = Object
 		y.members(n, []*ast.MappingValueNode{a}, depth)
 	case *ast.AnchorNode:
 		value := y.node(a.Value, depth)
@@ -114,51 +116,51 @@ func (y *yamlReader) node(a ast.Node, depth int) *node {
 	case *ast.TagNode:
 		return y.tagged(a, depth)
 	default:
-		return y.fail(n.Pos, "write it as plain keys, lists and values", "this YAML is not understood here")
+		return y.refuse(n.Pos, "write it as plain keys, lists and values", "this YAML is not understood here")
 	}
-	if n.Kind == number && schema.Outlandish(n.Text) {
-		return y.fail(n.Pos, "put it in quotes if it is a text", "the number is too large or too small")
+	if n.Kind == Number && schema.Outlandish(n.Text) {
+		return y.refuse(n.Pos, "put it in quotes if it is a text", "the number is too large or too small")
 	}
 	return n.Measure()
 }
 
-func (y *yamlReader) alias(a *ast.AliasNode, pos position) *node {
+func (y *yamlReader) alias(a *ast.AliasNode, pos Position) *Node {
 	name := a.Value.GetToken().Value
 	value, ok := y.anchors[name]
 	if !ok {
-		return y.fail(pos, "define it further up with &"+clip(name, 60), "the alias *%s has no anchor", clip(name, 60))
+		return y.refuse(pos, "define it further up with &"+Clip(name, 60), "the alias *%s has no anchor", Clip(name, 60))
 	}
 	if y.weight += value.Weight; y.weight > maxWeight {
-		return y.fail(pos, "repeat less with aliases", "the document is too large once its aliases are written out")
+		return y.refuse(pos, "repeat less with aliases", "the document is too large once its aliases are written out")
 	}
 	return value
 }
 
 // tagged reads the tags of JSON types.
-func (y *yamlReader) tagged(a *ast.TagNode, depth int) *node {
+func (y *yamlReader) tagged(a *ast.TagNode, depth int) *Node {
 	n, tag := y.node(a.Value, depth), a.Start.Value
-	want, known := map[string]tree.Kind{
-		"!!str": text, "!!int": number, "!!float": number, "!!bool": boolean,
-		"!!null": null, "!!map": object, "!!seq": array,
+	want, known := map[string]Kind{
+		"!!str": Text, "!!int": Number, "!!float": Number, "!!bool": Boolean,
+		"!!null": Null, "!!map": Object, "!!seq": Array,
 	}[tag]
 	switch {
 	case !known:
-		return y.fail(placeOf(a.Start), "leave the tag out", "the tag %s is not understood here", clip(tag, 60))
+		return y.refuse(placeOf(a.Start), "leave the tag out", "the tag %s is not understood here", Clip(tag, 60))
 	case n.Kind == want:
 		return n
-	case want == text && n.Kind < array:
-		s := &node{Kind: text, Pos: n.Pos}
+	case want == Text && n.Kind < Array:
+		s := &Node{Kind: Text, Pos: n.Pos}
 		if a.Value != nil {
 			s.Text = a.Value.GetToken().Value
 		}
 		return s.Measure()
 	}
-	return y.fail(n.Pos, "leave the tag out", "this is %s, not what the tag %s says", n.Kind, tag)
+	return y.refuse(n.Pos, "leave the tag out", "this is %s, not what the tag %s says", n.Kind, tag)
 }
 
-func (y *yamlReader) members(n *node, values []*ast.MappingValueNode, depth int) {
+func (y *yamlReader) members(n *Node, values []*ast.MappingValueNode, depth int) {
 	seen := map[string]int{}
-	var merged []member
+	var merged []Member
 	for _, v := range values {
 		if v.Key.IsMergeKey() {
 			merged = append(merged, y.merge(v, depth)...)
@@ -167,14 +169,14 @@ func (y *yamlReader) members(n *node, values []*ast.MappingValueNode, depth int)
 		key, ok := y.key(v.Key)
 		value := y.node(v.Value, depth+1)
 		pos := placeOf(v.Key.GetToken())
-		if value.Pos == (position{}) {
+		if value.Pos == (Position{}) {
 			value.Pos = pos
 		}
 		if i, twice := seen[key]; twice {
 			y.duplicate(key, pos, n.Members[i].Pos)
 		} else if ok {
 			seen[key] = len(n.Members)
-			n.Members = append(n.Members, member{Key: key, Pos: pos, Value: value})
+			n.Members = append(n.Members, Member{Key: key, Pos: pos, Value: value})
 		}
 	}
 	for _, m := range merged { // a key of the mapping's own beats a merged one
@@ -186,16 +188,16 @@ func (y *yamlReader) members(n *node, values []*ast.MappingValueNode, depth int)
 }
 
 // merge returns the members of "<<: *a" or "<<: [*a, *b]".
-func (y *yamlReader) merge(v *ast.MappingValueNode, depth int) []member {
+func (y *yamlReader) merge(v *ast.MappingValueNode, depth int) []Member {
 	from := y.node(v.Value, depth+1)
-	sources := []*node{from}
-	if from.Kind == array {
+	sources := []*Node{from}
+	if from.Kind == Array {
 		sources = from.Items
 	}
-	var out []member
+	var out []Member
 	for _, s := range sources {
-		if s.Kind != object {
-			y.errorf(placeOf(v.Key.GetToken()), "", "write <<: *name", "only mappings can be merged; this is %s", s.Kind)
+		if s.Kind != Object {
+			y.errorf(placeOf(v.Key.GetToken()), "write <<: *name", "only mappings can be merged; this is %s", s.Kind)
 		}
 		out = append(out, s.Members...)
 	}
@@ -219,7 +221,7 @@ func (y *yamlReader) key(k ast.MapKeyNode) (string, bool) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode, *ast.InfinityNode, *ast.NanNode:
 		return k.GetToken().Value, true
 	}
-	y.fail(placeOf(k.GetToken()), "write it as plain text or in quotes", "a key must be a text")
+	y.refuse(placeOf(k.GetToken()), "write it as plain text or in quotes", "a key must be a text")
 	return "", false
 }
 
