@@ -35,7 +35,7 @@ func (r *report) reader() *tree.Reader {
 // The bounds of a document.
 const (
 	// MaxSource is the size of a source in bytes.
-	MaxSource = tree.MaxSource
+	MaxSource = 256 << 10
 	maxDepth  = tree.MaxDepth
 )
 
