@@ -20,6 +20,7 @@ import (
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/outbound"
+	"github.com/p8-org/p8/internal/redact"
 	"github.com/p8-org/p8/internal/seal"
 )
 
@@ -137,6 +138,8 @@ func (c *Config) requirements() []requirement {
 	_, retention := ParseRetention(c.Retention)
 	_, database := parseDatabase(c.DatabaseURL)
 	secrets := seal.Keys(c.SecretKey)
+	_, redactNames := redact.New(redact.Options{Patterns: c.Redact})
+	_, redactOwn := redact.New(redact.Options{Own: strings.Fields(c.RedactPatterns)})
 	return append(c.otelRequirements(), []requirement{
 		{"P8_PORT", within(c.Port, 0, 65535), ""},
 		{"P8_ALLOWED_ORIGINS", !slices.ContainsFunc(c.AllowedOrigins, isNoOrigin), ""},
@@ -202,6 +205,9 @@ func (c *Config) requirements() []requirement {
 		{"P8_REMINDER_WEBHOOK_URL", c.ReminderURL == "" || isHTTP(c.ReminderURL), ""},
 		{"P8_MODEL_SILENCE", c.ModelSilence >= time.Second, ""},
 		{"P8_STRUCTURED_MODE", c.StructuredMode == "" || c.StructuredMode == "native" || c.StructuredMode == "tool", ""},
+		{"P8_REDACT", redactNames == nil, unusable(redactNames)},
+		{"P8_REDACT_PATTERNS", redactOwn == nil, unusable(redactOwn)},
+		{"P8_REDACT_SCOPE", !slices.ContainsFunc(c.RedactScope, func(s string) bool { return !slices.Contains(redactScopes(), s) }), ""},
 		{"P8_LOG_FORMAT", c.LogFormat == "text" || c.LogFormat == "json", ""},
 		{"P8_OPENAI_BASE_URL", c.OpenAIBaseURL == "" || isHTTP(c.OpenAIBaseURL), ""},
 		{"P8_ANTHROPIC_BASE_URL", c.AnthropicBaseURL == "" || isHTTP(c.AnthropicBaseURL), ""},

@@ -159,6 +159,10 @@ type Config struct {
 	OTelEnvironment string       `env:"P8_OTEL_ENVIRONMENT" alias:"ENVIRONMENT" help:"name of the deployment (deployment.environment.name); unset means none" want:"a name such as production"`
 	OTelContent     string       `env:"P8_OTEL_CONTENT" alias:"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" envDefault:"false" help:"whether spans have what users, models and tools say, without what looks like a secret or an e-mail address" want:"true or false"`
 
+	Redact         []string `env:"P8_REDACT" help:"secrets and personal data that are replaced by placeholders such as [email-1]: all, personal (email, phone, card, iban, ssn), secrets (private-key, token, jwt, aws, p8) or single ones, separated by commas; unset means none" want:"names such as personal,secrets or email,token"`
+	RedactPatterns string   `env:"P8_REDACT_PATTERNS" help:"further patterns, as name=expression in the syntax of RE2, separated by spaces (a space in an expression is \\x20); of an expression with a group, the group is replaced. Unset means none" want:"patterns such as ticket=T-[0-9]{4,}"`
+	RedactScope    []string `env:"P8_REDACT_SCOPE" envDefault:"model,logs,traces" help:"where P8_REDACT and P8_REDACT_PATTERNS apply: model (requests to models, with the values put back into answers), tools (arguments and results of calls to MCP servers), logs, traces; separated by commas" want:"model, tools, logs or traces, separated by commas"`
+
 	LogLevel  slog.Level `env:"P8_LOG_LEVEL" alias:"API__LOG_LEVEL" envDefault:"warn" help:"minimum level that is logged to stderr: debug, info, warn or error; commands other than serve log nothing unless this is set" want:"debug, info, warn or error"`
 	LogFormat string     `env:"P8_LOG_FORMAT" envDefault:"text" help:"format of the log: text or json" want:"text or json"`
 

@@ -66,7 +66,7 @@ func New(o Options) (*Redactor, error) {
 	known := Names()
 	for _, name := range o.Patterns {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("there is no pattern %q: the patterns are %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("there is no pattern %q: give %s", name, strings.Join(known, ", "))
 		}
 	}
 	for _, p := range builtin(o.Secrets) {
@@ -87,7 +87,7 @@ func own(text string) (pattern, error) {
 	case !ok:
 		return pattern{}, fmt.Errorf("%q has no =, which separates the name of a pattern from its expression", text)
 	case !isName(name):
-		return pattern{}, fmt.Errorf("%q is no name for a pattern: use up to %d of a-z, 0-9 and -, a letter first and no number after the last -", name, maxName)
+		return pattern{}, fmt.Errorf("%q is no name for a pattern: give up to %d of a-z, 0-9 and -, a letter first and no number after the last -", name, maxName)
 	case slices.Contains(Names(), name):
 		return pattern{}, fmt.Errorf("%q is the name of a built-in pattern", name)
 	case len(expression) > maxExpression:

@@ -162,6 +162,28 @@ func (v *Values) ShowJSON(s string) string {
 	return back.Add(s) + back.End()
 }
 
+// Received returns a text that somebody answers who got hidden texts: the values are shown, and
+// what else the patterns find is replaced as by [Redactor.Text]. A text in JSON stays one.
+func (v *Values) Received(s string) string {
+	if v.r == nil {
+		return s
+	}
+	back := v.Stream(json.Valid([]byte(s)))
+	var b strings.Builder
+	done := 0
+	for at := next(s, "[", 0); at >= 0; at = next(s, "[", at+1) {
+		n, _ := v.r.placeholder(s[at:])
+		if n <= 0 || v.values[s[at:at+n]] == "" {
+			continue
+		}
+		b.WriteString(v.r.Text(s[done:at]))
+		b.WriteString(back.value(s[at : at+n]))
+		done = at + n
+	}
+	b.WriteString(v.r.Text(s[done:]))
+	return b.String()
+}
+
 // Stream shows the values in a text that comes in pieces.
 func (v *Values) Stream(isJSON bool) *Stream { return &Stream{v: v, json: isJSON} }
 

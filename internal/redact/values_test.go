@@ -79,6 +79,25 @@ func TestStreamShowsValuesThatAreSplit(t *testing.T) {
 	}
 }
 
+func TestReceived(t *testing.T) {
+	r, err := redact.New(redact.Options{Patterns: []string{"personal"}, Own: []string{"word=[e]mail", "lines=(?s)B.*E"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := r.Values()
+	v.Hide("sarah@example.com B\nE")
+	for text, want := range map[string]string{
+		"wrote to [email-1], not to ole@example.com": "wrote to sarah@example.com, not to [email]",
+		"an email to [email-2]":                      "an [word] to [[word]-2]",
+		`{"a":"[lines-1] [email-1]"}`:                `{"a":"B\nE sarah@example.com"}`,
+		"[lines-1]":                                  "B\nE",
+	} {
+		if got := v.Received(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestValuesAreBounded(t *testing.T) {
 	v := every(t).Values()
 	for i := range 10_000 {

@@ -38,7 +38,8 @@ func (t *remoteTool) Call(ctx context.Context, call tool.Call) (tool.Result, err
 // Stream runs the tool; its progress becomes events. A call whose context has a
 // sampler gets a connection of its own.
 func (t *remoteTool) Stream(ctx context.Context, call tool.Call, emit func(event.Event) bool) (tool.Result, error) {
-	args, err := t.arguments(ctx, call.Arguments)
+	secrets := t.server.redaction()
+	args, err := t.arguments(ctx, hideArguments(secrets, call.Arguments))
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -55,11 +56,13 @@ func (t *remoteTool) Stream(ctx context.Context, call tool.Call, emit func(event
 	})
 	switch {
 	case err != nil:
-		return tool.Result{}, err
+		return tool.Result{}, receivedError(secrets, err)
 	case a.why() != nil:
 		return tool.Result{}, a.why()
 	}
-	return t.server.result(res), nil
+	out := t.server.result(res)
+	out.Content = secrets.Received(out.Content)
+	return out, nil
 }
 
 func (t *remoteTool) send(

@@ -116,6 +116,7 @@ func (s *server) Read(ctx context.Context, uri string) ([]tool.Contents, error) 
 func (s *server) contents(found []*sdk.ResourceContents, uri string) ([]tool.Contents, error) {
 	out := make([]tool.Contents, 0, len(found))
 	text, data := s.all.o.MaxText, s.all.o.MaxData
+	secrets := s.redaction()
 	for _, c := range found {
 		if c == nil {
 			continue
@@ -133,7 +134,7 @@ func (s *server) contents(found []*sdk.ResourceContents, uri string) ([]tool.Con
 		if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
 			kind = ""
 		}
-		out = append(out, tool.Contents{URI: c.URI, MediaType: kind, Text: c.Text, Data: c.Blob})
+		out = append(out, tool.Contents{URI: c.URI, MediaType: kind, Text: secrets.Received(c.Text), Data: c.Blob})
 	}
 	return out, nil
 }

@@ -34,6 +34,8 @@ type Options struct {
 	MaxText, MaxData int
 	// Logins keep the logins of persons; nil if nobody can sign in.
 	Logins Logins
+	// Redact returns what hides secrets of one call; nil for nothing.
+	Redact func() Redaction
 	// Version is p8's, for servers.
 	Version string
 	Logger  *slog.Logger

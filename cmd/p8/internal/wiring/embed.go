@@ -23,10 +23,11 @@ import (
 
 // NewEmbedder returns the embedding model of the settings, nil for none.
 func NewEmbedder(cfg *config.Config) (embed.Model, error) {
-	return models.New(models.Options{
+	m, err := models.New(models.Options{
 		Model: cfg.EmbeddingModel, Getenv: cfg.Getenv, BaseURL: cfg.EmbeddingBaseURL, APIKey: cfg.EmbeddingKey,
 		Dimensions: cfg.EmbeddingDimensions, MinSimilarity: cfg.EmbeddingMinSimilarity,
 	})
+	return redactTexts(m, cfg.Redactor(config.RedactModel)), err
 }
 
 // NewEngine returns the engine of the REM dialect over k. before is called before each

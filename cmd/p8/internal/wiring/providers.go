@@ -35,6 +35,7 @@ func NewModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.R
 	providers := openai.Providers(o)
 	maps.Copy(providers, anthropic.Providers(o))
 	providers["gemini"] = gemini.Providers(o)["gemini"]
+	redactModels(providers, cfg.Redactor(config.RedactModel))
 	providers["offline"] = func(string) (llm.Model, error) {
 		return withDebug(offline.New(offline.Options{Notice: choice.Notice}), show)
 	}
@@ -53,6 +54,7 @@ func NewPrices(cfg *config.Config) (*models.Table, error) {
 // NewServers returns the MCP servers that the environment and P8_MCP_CONFIG name.
 func NewServers(cfg *config.Config, log *slog.Logger) (*mcp.Servers, error) {
 	servers, err := mcp.New(mcp.Options{
+		Redact: redactCalls(cfg.Redactor(config.RedactTools)),
 		Getenv: cfg.Getenv, Environ: cfg.Environ(), ConfigFile: cfg.MCPConfig, CallTimeout: cfg.ToolTimeout,
 		Logins:  logins.ForMCP(cfg.DataDir, cfg.SecretKey),
 		Version: command.Version(), Logger: log,
