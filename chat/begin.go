@@ -14,6 +14,7 @@ import (
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/telemetry"
 )
 
 // prepare makes the second stage of a new run, and stores the run with the user's message, if
@@ -37,7 +38,7 @@ func (s *preparer) prepare(ctx context.Context, r request, allowed store.RunsAll
 	if err != nil {
 		return p, err
 	}
-	raw, err := p.saved()
+	raw, err := p.saved(ctx)
 	if err != nil {
 		return p, err
 	}
@@ -100,6 +101,7 @@ func (s *preparer) compose(ctx context.Context, p prepared) (_ prepared, start s
 	}
 	start.Messages = append(start.Messages, p.session.shares()...)
 	rows := s.rows(p)
+	rows.TraceID, rows.SpanID = telemetry.IDs(ctx)
 	if !p.request.asked.Regenerate && !p.message.empty() {
 		row, err := rows.User(p.message.id, p.message.text, p.message.parts, p.request.started)
 		if err != nil {
@@ -149,14 +151,17 @@ type saved struct {
 	SessionNamed bool `json:"named,omitempty"`
 	// Auto: the client left it to p8 which agent answers.
 	Auto bool `json:"auto,omitempty"`
+	// Trace is the span that the run is below, as a traceparent header.
+	Trace string `json:"trace,omitempty"`
 }
 
 // saved encodes the request for a later resume.
-func (p prepared) saved() (json.RawMessage, error) {
+func (p prepared) saved(ctx context.Context) (json.RawMessage, error) {
 	asked := p.request.asked
 	keep := saved{
 		Identity: p.caller, KeyID: p.caller.KeyID, Agent: p.cast.Name, Model: p.request.model, Instruction: asked.Instruction, Settings: asked.Settings,
 		ClientTools: asked.ClientTools, ToolChoice: asked.ToolChoice, ResponseFormat: asked.ResponseFormat, SessionNamed: p.request.sessionNamed, Auto: p.auto,
+		Trace: telemetry.Parent(ctx),
 	}
 	if !p.request.sessionNamed {
 		keep.History = asked.History

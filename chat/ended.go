@@ -141,6 +141,7 @@ func (e *ended) metadata(row *store.Message, stored bool) *event.MetadataData {
 		m.MessageID, m.InReplyTo = e.first.MessageID, e.first.InReplyTo
 	}
 	m.SessionID, m.AgentSchema, m.RespondingAgent = e.first.SessionID, e.first.Agent, e.speaker
+	m.TraceID, m.SpanID = row.TraceID, row.SpanID
 	m.ModelVersion, m.LatencyMS, m.TokenCount = row.Model, row.LatencyMS, row.TokenCount
 	if e.usage != nil {
 		m.CostUSD = e.usage.CostUSD

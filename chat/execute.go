@@ -13,6 +13,7 @@ import (
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/telemetry"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -23,6 +24,10 @@ func (s *executor) execute(ctx context.Context, b *begun) {
 	defer b.account.Close()
 	defer b.endQuota()
 	r := s.newRecorder(b)
+	if telemetry.From(ctx) != nil {
+		r.rows.Spans = new(record.Spans)
+		r.rows.TraceID, r.rows.SpanID = telemetry.IDs(ctx)
+	}
 	p := &b.prepared
 	start := event.ProgressData{Step: 1, Label: "Processing request", SessionID: p.session.stored.ID, InReplyTo: p.message.id}
 	switch {
@@ -122,6 +127,9 @@ func (r *recorder) options() run.Options {
 		o.Allowed = r.begun.quota.Meter()
 	}
 	o.Timeout, o.MaxDepth, o.ResultChars = r.s.o.RunTimeout, r.s.o.MaxDepth, r.s.o.ResultChars
+	if r.rows.Spans != nil {
+		o.Traced = r.rows.Spans.Add
+	}
 	o.Spent = func(parts []run.Spent) {
 		if _, before := r.begun.journal.Spent(); len(before) > 0 {
 			parts = run.AddSpent(before, parts...)

@@ -11,6 +11,7 @@ import (
 	"github.com/p8-org/p8/chat/internal/sessions"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/telemetry"
 )
 
 // repeated returns the run that an earlier request with the same key began; nil if the key is
@@ -112,6 +113,7 @@ func (s *Service) say(ctx context.Context, inbox *sessions.Inbox, r *store.Run, 
 	var err error
 	if s.o.Store != nil {
 		row := record.Steering(r, agent, m.id, m.text, s.o.Now())
+		row.TraceID, row.SpanID = telemetry.IDs(ctx)
 		_, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: r.ID, Process: s.o.Process, Messages: []*store.Message{row}})
 		if isFailure(err) {
 			if _, missing := s.o.Store.Message(ctx, m.id); missing == nil {

@@ -12,12 +12,13 @@ import (
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/live"
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/telemetry"
 )
 
 // launch claims the caller's session, makes the second stage and executes the run. again is a
 // run that goes on.
 func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessions.Claim, again bool, prepare func(context.Context, store.RunsAllowed) (prepared, *resumed, error)) (*running, error) {
-	ctx = identity.With(ctx, caller)
+	ctx = telemetry.With(identity.With(ctx, caller), s.o.Telemetry)
 	detached := context.WithoutCancel(ctx)
 	runCtx, cancel := context.WithCancelCause(detached)
 	c.Cancel = cancel
@@ -50,6 +51,9 @@ func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessi
 	b.log = s.openLog(runCtx, b)
 	b.running = s.newRunning(b)
 	s.sessions.Ready(key, b.running)
+	if from != nil { // its operations belong to the trace that it began in
+		runCtx = telemetry.ContinueParent(runCtx, p.request.trace)
+	}
 	go s.execute(runCtx, b)
 	return b.running, nil
 }

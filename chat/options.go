@@ -11,6 +11,7 @@ import (
 	"github.com/p8-org/p8/routing"
 	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/telemetry"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -85,6 +86,8 @@ type Options struct {
 	Admit func(ctx context.Context, again bool) (Account, error)
 	// Scripts answer in place of a model, by the names of agents that the catalog has.
 	Scripts map[string]Script
+	// Telemetry records the operations of turns; nil records those of contexts that have one.
+	Telemetry *telemetry.Telemetry
 	// Attempts is how often ResumeInterrupted resumes a run whose process died; 0 leaves
 	// interrupted runs to Resume.
 	Attempts int

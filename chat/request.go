@@ -35,6 +35,8 @@ type request struct {
 	started         time.Time
 	// resumed says that the run was begun before.
 	resumed bool
+	// trace is the span that a resumed run is below, as a traceparent header.
+	trace string
 }
 
 // message is a message of the user, with the id of its row.

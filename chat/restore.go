@@ -59,7 +59,7 @@ func (s *preparer) reread(caller identity.Identity, r *store.Run) (p prepared, a
 		was.Identity.UserID = caller.UserID
 	}
 	req := request{
-		caller: was.Identity, sessionNamed: was.SessionNamed, model: was.Model, runID: r.ID, answerID: r.MessageID, started: r.CreatedAt, resumed: true,
+		caller: was.Identity, sessionNamed: was.SessionNamed, model: was.Model, runID: r.ID, answerID: r.MessageID, started: r.CreatedAt, resumed: true, trace: was.Trace,
 		asked: Request{
 			Agent: was.Agent, Model: was.Model, Instruction: was.Instruction, Settings: was.Settings,
 			ClientTools: was.ClientTools, ToolChoice: was.ToolChoice, ResponseFormat: was.ResponseFormat, History: was.History, Protocol: r.Protocol,

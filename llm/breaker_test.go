@@ -264,8 +264,13 @@ func TestLocalProvidersHaveNoBreaker(t *testing.T) {
 		"here": func(string) (llm.Model, error) { return s, nil },
 	}})
 	m, err := r.Resolve("here:a")
-	if err != nil || m != llm.Model(s) {
-		t.Fatalf("got %v, %v", m, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if _, yes := refused(t, s, m); yes {
+			t.Fatal("a request is refused")
+		}
 	}
 }
 

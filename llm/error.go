@@ -73,6 +73,9 @@ func (e *Error) Error() string {
 	return s
 }
 
+// ErrorType is the kind, for telemetry.
+func (e *Error) ErrorType() string { return string(e.Kind) }
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 

@@ -26,6 +26,8 @@ type RegistryOptions struct {
 	Local []string
 	// CacheSize bounds the models that are kept; 64 when 0.
 	CacheSize int
+	// Cost returns the price of a request in US dollars, for telemetry; it may be nil.
+	Cost func(model string, u Usage) float64
 	// Now is the clock of the breakers; time.Now when nil.
 	Now func() time.Time
 }
@@ -36,6 +38,7 @@ type Registry struct {
 	providers map[string]Constructor
 	local     []string
 	limit     int
+	cost      func(model string, u Usage) float64
 	now       func() time.Time
 
 	mu       sync.Mutex
@@ -52,7 +55,7 @@ func NewRegistry(o RegistryOptions) *Registry {
 		o.Now = time.Now
 	}
 	return &Registry{
-		providers: maps.Clone(o.Providers), local: slices.Clone(o.Local), limit: o.CacheSize, now: o.Now,
+		providers: maps.Clone(o.Providers), local: slices.Clone(o.Local), limit: o.CacheSize, cost: o.Cost, now: o.Now,
 		models: map[string]Model{}, breakers: map[string]*breaker{},
 	}
 }
@@ -106,6 +109,7 @@ func (r *Registry) cached(provider, model string, construct Constructor) (Model,
 	if !slices.Contains(r.local, provider) {
 		m = r.guard(m, provider)
 	}
+	m = Observe(m, r.cost)
 	makeRoom(r.models, r.limit)
 	r.models[key] = m
 	return m, nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/telemetry"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -184,8 +185,8 @@ func (r *runner) emitResult(c *call, more bool) error {
 }
 
 // problem returns why a call failed.
-func (c *call) problem() string {
-	return cmp.Or(c.reason, saidError(c.Content), "the tool reported an error")
+func (res *result) problem() string {
+	return cmp.Or(res.reason, saidError(res.Content), "the tool reported an error")
 }
 
 // saidError returns the error of a result {"status":"error","error":…}.
@@ -212,9 +213,22 @@ func jsonValue(content string) json.RawMessage {
 	return quoted
 }
 
-// invoke makes one call within its time. A tool that ignores the end of its context is
-// abandoned.
+// invoke makes one call, as an operation.
 func (r *runner) invoke(ctx context.Context, c *call, emit func(event.Event) bool) result {
+	ctx, op := telemetry.Start(ctx, telemetry.Tool, c.name)
+	if op == nil {
+		return r.attempt(ctx, c, emit)
+	}
+	res := failure("the tool failed unexpectedly")
+	defer func() { r.endCall(ctx, op, &res) }()
+	r.describeCall(ctx, op, c)
+	res = r.attempt(ctx, c, emit)
+	return res
+}
+
+// attempt makes one call within its time. A tool that ignores the end of its context is
+// abandoned.
+func (r *runner) attempt(ctx context.Context, c *call, emit func(event.Event) bool) result {
 	if ctx.Err() != nil {
 		return failure("the call was cancelled")
 	}

@@ -69,6 +69,10 @@ type Options struct {
 	// Spent is called before the usage of the run is emitted, with what each agent of the
 	// tree consumed with each model. Only the root's is called.
 	Spent func(parts []Spent)
+	// Traced is called when a run of the tree begins, nested ones too, if the context has
+	// telemetry: with the ids of its span. It may be called by several goroutines at once. Only
+	// the root's is called.
+	Traced func(runID, traceID, spanID string)
 	// Allowed takes what the run has consumed, nested runs included, and returns the limit that
 	// forbids another request to a model, "" for none. Only the root's is called.
 	Allowed func(event.UsageData) (limit string)

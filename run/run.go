@@ -56,6 +56,7 @@ import (
 
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/telemetry"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -73,7 +74,9 @@ func Stream(ctx context.Context, o Options) iter.Seq2[event.Event, error] {
 		}
 		defer r.close()
 		defer func() { r.hold(-r.held) }()
-		if err := r.run(); err != nil && !errors.Is(err, errBroken) {
+		err = errPanicked
+		defer func() { r.endOperation(err) }()
+		if err = r.run(); err != nil && !errors.Is(err, errBroken) {
 			yield(event.Event{}, err)
 		}
 	}
@@ -83,6 +86,9 @@ func Stream(ctx context.Context, o Options) iter.Seq2[event.Event, error] {
 // If the run has a Journal, the calls under way get no result and are repeated when the
 // run is resumed. Without that cause, or without a Journal, they fail.
 var ErrInterrupted = errors.New("run: interrupted, to be taken up again")
+
+// errPanicked ends the operation of a run that panicked.
+var errPanicked = errors.New("run: panicked")
 
 // errBroken: the reader broke off.
 var errBroken = errors.New("run: the reader left")
@@ -101,6 +107,7 @@ type runner struct {
 	budget Budget // scope's
 	ledger ledger // scope's, used if this is the root
 	req    llm.Request
+	op     *telemetry.Op
 	seq    int64
 	meta   *event.MetadataData
 	below  *event.MetadataData // of nested runs, for what meta lacks
@@ -145,6 +152,7 @@ func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bo
 	}
 	ctx, r.close = context.WithTimeoutCause(ctx, r.Timeout, errTimeLimit)
 	r.ctx = context.WithValue(ctx, scopeKey{}, &r.scope)
+	r.beginOperation()
 	r.lend()
 	if r.Journal == nil && tool.AskerFrom(ctx) != nil {
 		r.ctx = tool.WithAsker(r.ctx, nil)
@@ -281,6 +289,7 @@ func (r *runner) done(d *event.DoneData) error {
 	if err := r.sumUp(); err != nil {
 		return err
 	}
+	r.describeEnd(d)
 	return r.emit(event.New(d))
 }
 

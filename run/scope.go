@@ -44,6 +44,7 @@ type Scope struct {
 	chars    int // the longest result that is shown whole
 	// stepCalls bounds the tool calls of one response.
 	stepCalls int
+	traced    func(runID, traceID, spanID string)
 	shown     []string      // names of events that the call showed before the run was resumed
 	begun     *atomic.Int64 // runs started in the call
 }
@@ -112,14 +113,14 @@ func (r *runner) nest(parent *Scope) {
 	if r.RunID == "" && (parent == nil || parent.Journal == nil) {
 		r.RunID = uuid.NewString()
 	}
-	s := Scope{RootRunID: r.RunID, Path: r.Agent.Name, Thread: r.Thread, maxDepth: positive(r.MaxDepth, defaultDepth), memory: r.Memory, files: &r.files}
+	s := Scope{RootRunID: r.RunID, Path: r.Agent.Name, Thread: r.Thread, maxDepth: positive(r.MaxDepth, defaultDepth), memory: r.Memory, files: &r.files, traced: r.Traced}
 	var above *Budget
 	if parent != nil {
 		above = parent.Budget
 		s.Path = parent.Path + "/" + s.Path
 		s.Depth, s.Thread = parent.Depth+1, parent.nextThread()
 		s.RootRunID, s.maxDepth, s.ledger = parent.RootRunID, parent.maxDepth, parent.ledger
-		s.memory, s.files = parent.memory, parent.files
+		s.memory, s.files, s.traced = parent.memory, parent.files, parent.traced
 		r.Journal = parent.Journal
 		if r.RunID == "" && r.Journal != nil {
 			r.RunID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(s.RootRunID+"\x00"+s.Thread)).String()

@@ -60,6 +60,14 @@ const (
 	JobID      = "p8.job.id"
 	JobAttempt = "p8.job.attempt"
 
+	// InputMessages and OutputMessages are contents; Op.Messages sets them.
+	InputMessages  = "gen_ai.input.messages"
+	OutputMessages = "gen_ai.output.messages"
+
+	// RunReason is why a run ended, RunLimit the limit that it reached.
+	RunReason = "p8.run.reason"
+	RunLimit  = "p8.run.limit"
+
 	// Metadata is a JSON object.
 	Metadata = "metadata"
 )

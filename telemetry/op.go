@@ -205,7 +205,7 @@ func (o *Op) describe(d *description, err error) {
 		o.Float(TimeToFirstChunk, o.chunks[0].Seconds())
 	}
 	for _, a := range o.attrs {
-		if name := alias(string(a.Key)); name != "" {
+		if name := alias(string(a.Key)); name != "" && !(o.kind == Agent && strings.HasPrefix(name, "llm.")) { // Phoenix adds up tokens
 			o.attrs = append(o.attrs, attribute.KeyValue{Key: attribute.Key(name), Value: a.Value})
 		}
 	}
@@ -225,10 +225,13 @@ func (o *Op) setUsage() {
 	for _, n := range []struct {
 		key   string
 		value int
-	}{{inputTokens, u.Input}, {outputTokens, u.Output}, {cachedTokens, u.Cached}, {reasoningTokens, u.Reasoning}, {"llm.token_count.total", u.Input + u.Output}} {
+	}{{inputTokens, u.Input}, {outputTokens, u.Output}, {cachedTokens, u.Cached}, {reasoningTokens, u.Reasoning}} {
 		if n.value > 0 {
 			o.Int(n.key, n.value)
 		}
+	}
+	if total := u.Input + u.Output; total > 0 && o.kind != Agent {
+		o.Int("llm.token_count.total", total)
 	}
 	if u.USD > 0 {
 		o.Float(cost, u.USD)

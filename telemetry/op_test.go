@@ -44,7 +44,7 @@ func TestOperations(t *testing.T) {
 	run.Used(telemetry.Usage{Input: 100, Output: 20})
 	run.End(nil)
 
-	want := `invoke_agent librarian (internal) agent.name=librarian gen_ai.agent.name=librarian gen_ai.conversation.id=s1 gen_ai.operation.name=invoke_agent gen_ai.usage.input_tokens=100 gen_ai.usage.output_tokens=20 llm.token_count.completion=20 llm.token_count.prompt=100 llm.token_count.total=120 openinference.span.kind=AGENT session.id=s1
+	want := `invoke_agent librarian (internal) agent.name=librarian gen_ai.agent.name=librarian gen_ai.conversation.id=s1 gen_ai.operation.name=invoke_agent gen_ai.usage.input_tokens=100 gen_ai.usage.output_tokens=20 openinference.span.kind=AGENT session.id=s1
   chat gpt-4.1 (client) gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=gpt-4.1 gen_ai.response.time_to_first_chunk=1 gen_ai.usage.cache_read.input_tokens=64 gen_ai.usage.input_tokens=100 gen_ai.usage.output_tokens=20 llm.cost.total=0.5 llm.model_name=gpt-4.1 llm.provider=openai llm.token_count.completion=20 llm.token_count.prompt=100 llm.token_count.prompt_details.cache_read=64 llm.token_count.total=120 openinference.span.kind=LLM p8.cost.usd=0.5
   execute_tool search (internal) failed error.type=429 gen_ai.operation.name=execute_tool gen_ai.tool.call.id=call_1 gen_ai.tool.name=search openinference.span.kind=TOOL tool.id=call_1 tool.name=search
 `

@@ -20,6 +20,11 @@ type Rows struct {
 	Now   func() time.Time
 	NewID func() string
 
+	// TraceID and SpanID are those of rows that no agent has a span for; Spans has the spans of
+	// agents, nil for none.
+	TraceID, SpanID string
+	Spans           *Spans
+
 	// asked maps the run of a delegated agent to the id of the call that asked it.
 	asked map[string]string
 }
@@ -42,6 +47,7 @@ func (r *Rows) User(id, text string, parts []llm.Part, at time.Time) (*store.Mes
 	row := &store.Message{
 		ID: id, SessionID: r.SessionID, Type: store.MessageUser, Content: &text,
 		TokenCount: llm.EstimateTokens(text), AgentName: r.Agent, RunID: r.RunID, CreatedAt: at,
+		TraceID: r.TraceID, SpanID: r.SpanID,
 	}
 	return row, memory.Attach(row, parts)
 }
@@ -59,6 +65,7 @@ func (r *Rows) ClientResult(toolCallID, content string, at time.Time) *store.Mes
 	return &store.Message{
 		SessionID: r.SessionID, Type: store.MessageToolResponse, Content: &content, ToolCalls: callJSON("", toolCallID, nil),
 		TokenCount: llm.EstimateTokens(content), AgentName: r.Agent, RunID: r.RunID, CreatedAt: at,
+		TraceID: r.TraceID, SpanID: r.SpanID,
 	}
 }
 
@@ -129,7 +136,16 @@ func (r *Rows) New(id, path, kind string) *store.Message {
 	if path != r.Agent {
 		row.AgentPath, row.AgentName = path, LastName(path)
 	}
+	row.TraceID, row.SpanID = r.span(r.RunID)
 	return row
+}
+
+// span returns the ids of the span of an agent's run; those of the rows if it has none.
+func (r *Rows) span(runID string) (traceID, spanID string) {
+	if traceID, spanID = r.Spans.of(runID); traceID == "" {
+		return r.TraceID, r.SpanID
+	}
+	return traceID, spanID
 }
 
 // of returns a row of the agent that emitted an event.
@@ -137,6 +153,7 @@ func (r *Rows) of(e event.Event, id, kind string) *store.Message {
 	row := r.New(id, e.Agent, kind)
 	if e.RunID != "" && e.RunID != r.RunID {
 		row.AgentRunID, row.ParentToolCallID = e.RunID, r.asked[e.RunID]
+		row.TraceID, row.SpanID = r.span(e.RunID)
 	}
 	return row
 }

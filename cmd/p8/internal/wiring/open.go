@@ -79,11 +79,11 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	if p.embedder, err = NewEmbedder(cfg); err != nil {
 		return nil, err
 	}
-	p.Models, p.Choice = NewModels(ctx, cfg, o.Debug)
 	prices, err := NewPrices(cfg)
 	if err != nil {
 		return nil, err
 	}
+	p.Models, p.Choice = NewModels(ctx, cfg, prices.Cost, o.Debug)
 	if o.Serves {
 		if p.keeper, err = newKeeper(cfg, p.Store, o); err != nil {
 			return nil, err
@@ -144,8 +144,9 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		MaxRuns: bounds.runs, Memory: bounds.memory,
 		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout, StepToolCalls: cfg.StepToolCalls, ToolCalls: cfg.ToolCalls,
 		MaxDepth: cfg.DelegationDepth, AnswerWithin: cfg.AnswerWithin, Attempts: attempts(cfg, o),
-		Scripts: map[string]chat.Script{simulator.Agent: simulator.Script(simulator.Agent), simulator.LightAgent: simulator.Script(simulator.LightAgent)},
-		Now:     o.Now, NewID: o.NewID, Logger: p.Log,
+		Scripts:   map[string]chat.Script{simulator.Agent: simulator.Script(simulator.Agent), simulator.LightAgent: simulator.Script(simulator.LightAgent)},
+		Telemetry: p.observer.Telemetry,
+		Now:       o.Now, NewID: o.NewID, Logger: p.Log,
 	})
 	if err != nil {
 		return nil, err

@@ -20,9 +20,9 @@ import (
 	"github.com/p8-org/p8/tool/mcp"
 )
 
-// NewModels returns the registry of all providers, and the default model. debug gets the
-// JSON of each request; it may be nil.
-func NewModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.Registry, llm.Choice) {
+// NewModels returns the registry of all providers, and the default model. cost is the price of a
+// request, for telemetry; debug gets the JSON of each request. Both may be nil.
+func NewModels(ctx context.Context, cfg *config.Config, cost func(string, llm.Usage) float64, debug io.Writer) (*llm.Registry, llm.Choice) {
 	choice := llm.ChooseDefault(ctx, llm.ChooseOptions{Getenv: cfg.ProviderEnv})
 	var show func([]byte)
 	if debug != nil {
@@ -39,7 +39,7 @@ func NewModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.R
 	providers["offline"] = func(string) (llm.Model, error) {
 		return withDebug(offline.New(offline.Options{Notice: choice.Notice}), show)
 	}
-	return llm.NewRegistry(llm.RegistryOptions{Providers: providers, Local: []string{"offline"}}), choice
+	return llm.NewRegistry(llm.RegistryOptions{Providers: providers, Local: []string{"offline"}, Cost: cost}), choice
 }
 
 // NewPrices returns the table of models, with the additions of P8_MODELS_FILE.

@@ -1,0 +1,87 @@
+package telemetry
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Message is a message of a conversation, for Op.Messages.
+type Message struct {
+	// Role is system, user, assistant or tool.
+	Role string
+	Text string
+	// CallID is the call that a tool's message answers.
+	CallID string
+	// Calls are the tool calls of an assistant's message.
+	Calls []Call
+}
+
+// Call is a tool call in a Message.
+type Call struct{ ID, Name, Arguments string }
+
+// maxMessages bounds the messages of a span that are attributes of their own, so that others find
+// room. A span has the newest.
+const maxMessages = 24
+
+// Messages sets InputMessages or OutputMessages, which are contents: as JSON, and one by one as
+// Phoenix shows them. It does nothing unless Content reports true.
+func (o *Op) Messages(key string, list []Message) {
+	if !o.Content() || len(list) == 0 {
+		return
+	}
+	parts := make([]message, len(list))
+	for i := range list {
+		parts[i] = list[i].parts()
+	}
+	if raw, err := json.Marshal(parts); err == nil {
+		o.String(key, string(raw))
+	}
+	prefix, whole := "llm.input_messages.", Input
+	if key == OutputMessages {
+		prefix, whole = "llm.output_messages.", Output
+	}
+	for i, m := range list[max(0, len(list)-maxMessages):] {
+		at := prefix + strconv.Itoa(i) + ".message."
+		o.String(at+"role", m.Role)
+		o.String(at+"content", m.Text)
+		o.String(at+"tool_call_id", m.CallID)
+		for j, c := range m.Calls {
+			if j == maxMessages {
+				break
+			}
+			call := at + "tool_calls." + strconv.Itoa(j) + ".tool_call."
+			o.String(call+"id", c.ID)
+			o.String(call+"function.name", c.Name)
+			o.String(call+"function.arguments", c.Arguments)
+		}
+	}
+	o.String(whole, list[len(list)-1].Text)
+}
+
+// message is a message as the conventions for generative AI write it.
+type message struct {
+	Role  string `json:"role"`
+	Parts []part `json:"parts"`
+}
+
+type part struct {
+	Type      string `json:"type"`
+	Content   string `json:"content,omitempty"`
+	ID        string `json:"id,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments,omitempty"`
+	Response  string `json:"response,omitempty"`
+}
+
+func (m *Message) parts() message {
+	out := message{Role: m.Role}
+	if m.CallID != "" {
+		out.Parts = append(out.Parts, part{Type: "tool_call_response", ID: m.CallID, Response: m.Text})
+	} else if m.Text != "" {
+		out.Parts = append(out.Parts, part{Type: "text", Content: m.Text})
+	}
+	for _, c := range m.Calls {
+		out.Parts = append(out.Parts, part{Type: "tool_call", ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+	}
+	return out
+}
