@@ -30,6 +30,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -102,6 +103,10 @@ type Options struct {
 	// counts none.
 	Quotas Quotas
 	Admit  func(context.Context) (quota.Standing, error)
+	// AdmitStranger is Admit for a request whose caller is not known, by its address; nil counts
+	// none. Proxies are networks whose X-Forwarded-For names the address of the client.
+	AdmitStranger func(context.Context) (quota.Standing, error)
+	Proxies       []netip.Prefix
 	// Tools are the names that documents may declare (tool.Box.Names). A stored document
 	// gets a warning about others; nil warns of none.
 	Tools func(context.Context) []string
@@ -208,7 +213,7 @@ func New(o Options) *Handler {
 		mux.Handle("GET "+auth.MetadataPath+"/mcp", o.Auth.Metadata(base, "/mcp"))
 	}
 	return &Handler{mux: mux, draining: draining, chain: middleware.New(middleware.Options{
-		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Admit: o.Admit, Meter: o.Meter, Visit: o.visit, Shares: o.Shares, ShareLinks: o.ShareLinks, ShareCheck: o.ShareCheck, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
+		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Admit: o.Admit, AdmitStranger: o.AdmitStranger, Proxies: o.Proxies, Meter: o.Meter, Visit: o.visit, Shares: o.Shares, ShareLinks: o.ShareLinks, ShareCheck: o.ShareCheck, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
 		Now: o.Now, NewID: o.NewID, Logger: o.Logger,
 	}, mux)}
 }

@@ -154,6 +154,7 @@ func (c *Config) requirements() []requirement {
 		{"P8_TLS_ACME_EMAIL", c.ACMEEmail == "" || isAddress(c.ACMEEmail), ""},
 		{"P8_TLS_ACME_URL", c.ACMEURL == "" || !isUnsafe(c.ACMEURL), "is not safe"},
 		{"P8_TLS_CLIENT_CA", c.TLSClientCA == "" || isFile(c.TLSClientCA), "is not a file"},
+		{"P8_TRUSTED_PROXIES", len(c.Proxies()) == len(c.TrustedProxies), ""},
 		{"P8_RUN_MEMORY", c.RunMemory == 0 || c.RunMemory >= 1<<20, "is less than 1MB"},
 		{"P8_RUN_TIMEOUT", c.RunTimeout > 0, ""},
 		{"P8_TOOL_TIMEOUT", c.ToolTimeout > 0, ""},

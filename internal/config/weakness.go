@@ -64,7 +64,7 @@ func (c *Config) weak() []judged {
 		{db.Postgres != "" && c.SecretKey == "", Weakness{"P8_SECRET_KEY", "secrets in the data are sealed with a key file that other servers of the same database do not have", "set it to the same random text on each server"}},
 		{c.TrustIdentity, Weakness{"P8_TRUST_IDENTITY_HEADERS", "whoever has P8_API_KEY may be any user of any tenant", "unset it unless a gateway verifies the users, and give the key to nobody else; a gateway with a client certificate (P8_TLS_CLIENT_CA) needs neither"}},
 		{slices.Contains(c.CORSOrigins, "*"), Weakness{"P8_CORS_ORIGINS", "the pages of every site may call the server", "name the origins"}},
-		{c.AuthAnonymous, Weakness{"P8_AUTH_ANONYMOUS", "anybody may make models work at your cost, and gets a new quota with each new secret", "unset it, or bound the requests of an address in the proxy"}},
+		{c.AuthAnonymous && c.QuotaAddress == "", Weakness{"P8_QUOTA_ADDRESS", "P8_AUTH_ANONYMOUS lets anybody make models work at your cost, and one address may take what all visitors have", "set it, such as requests=60, and P8_QUOTA_USER"}},
 		{open && c.QuotaUser == "" && c.QuotaTenant == "", Weakness{"P8_QUOTA_USER", "a caller may use any number of tokens and dollars", "set it or P8_QUOTA_TENANT, such as requests=60,runs=4,usd=5"}},
 		{c.A2APrivateHooks, Weakness{"P8_A2A_PRIVATE_WEBHOOKS", "clients can make this server send requests into its own network", "unset it"}},
 		{c.ReminderURL != "" && c.ReminderSecret == "", Weakness{"P8_REMINDER_WEBHOOK_SECRET", "the receiver of reminders cannot tell them from forged ones", "set it to a random text"}},

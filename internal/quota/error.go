@@ -10,7 +10,7 @@ import (
 
 // Error refuses a request. Its text is fit for a client.
 type Error struct {
-	// Kind is whose quota it is: tenant, user or key. What is the limit: requests, runs, tokens
+	// Kind is whose quota it is: tenant, user, key or address. What is the limit: requests, runs, tokens
 	// or usd.
 	Kind, What string
 	Limits     Limits
@@ -20,7 +20,7 @@ type Error struct {
 
 // Error says which limit was reached, and when to try again.
 func (e *Error) Error() string {
-	whose := map[string]string{"tenant": "your tenant", "user": "you", "key": "this key"}[e.Kind]
+	whose := map[string]string{"tenant": "your tenant", "user": "you", "key": "this key", KindAddress: "your address"}[e.Kind]
 	has := "have"
 	if e.Kind != "user" {
 		has = "has"

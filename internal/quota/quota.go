@@ -13,6 +13,8 @@
 //     stored yet.
 //   - The store counts runs in the transaction that begins one, which is exact.
 //
+// Callers without a token can also be counted by their address, in each process by itself.
+//
 // Without any limit in the settings or in the store, a Keeper does nothing but look for one
 // every ten seconds.
 package quota
@@ -20,10 +22,12 @@ package quota
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store"
 )
 
@@ -43,6 +47,9 @@ type Store interface {
 type Options struct {
 	// Tenant, User and Key are the limits of subjects without a quota of their own.
 	Tenant, User, Key Limits
+	// Address is how many requests a minute each address may make whose callers have no token; 0
+	// is any number. Their requests do not count as those of one user, then.
+	Address int64
 	// Store may be nil: then there are no other quotas, and all is forgotten with the process.
 	Store  Store
 	Now    func() time.Time
@@ -51,9 +58,11 @@ type Options struct {
 
 // Keeper knows what callers have used. It is safe for concurrent use.
 type Keeper struct {
-	o     Options
-	on    atomic.Bool
-	first sync.Once // look
+	o  Options
+	on atomic.Bool
+	// addresses is nil without a limit for them.
+	addresses *addresses
+	first     sync.Once // look
 
 	mu       sync.Mutex
 	refusals map[Refusal]uint64
@@ -79,6 +88,9 @@ func New(o Options) *Keeper {
 		o.Logger = slog.Default()
 	}
 	k := &Keeper{o: o, accounts: map[subject]*account{}, refusals: map[Refusal]uint64{}}
+	if o.Address > 0 {
+		k.addresses = &addresses{limit: o.Address, most: maxAddresses}
+	}
 	if o.Tenant != (Limits{}) || o.User != (Limits{}) || o.Key != (Limits{}) {
 		k.start()
 	}
@@ -127,12 +139,29 @@ func (k *Keeper) look(ctx context.Context) {
 // Admit counts a request of the caller, or refuses it with an [*Error]. The headers of the
 // response are in the standing.
 func (k *Keeper) Admit(ctx context.Context) (Standing, error) {
+	id, err := identity.From(ctx)
+	if err != nil || k.addresses == nil || !isStranger(id) {
+		return k.admit(ctx, false)
+	}
+	at, err := k.AdmitStranger(ctx)
+	if err != nil {
+		return at, err
+	}
+	list, err := k.admit(ctx, true)
+	return append(at, list...), err
+}
+
+// admit counts a request of the tenant, the key and, unless apart, the user.
+func (k *Keeper) admit(ctx context.Context, apart bool) (Standing, error) {
 	if !k.active(ctx) {
 		return nil, nil
 	}
 	own, err := k.of(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if apart {
+		own[slices.Index(kinds[:], store.QuotaUser)] = nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

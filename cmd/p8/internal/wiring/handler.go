@@ -29,7 +29,7 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		MaxBody: int64(cfg.MaxBodyBytes), Version: command.Version(), Logger: p.Log,
 	}
 	if p.keeper != nil {
-		o.Admit = p.keeper.Admit
+		o.Admit, o.AdmitStranger, o.Proxies = p.keeper.Admit, p.keeper.AdmitStranger, cfg.Proxies()
 	}
 	if p.quotas != nil {
 		o.Quotas = p.quotas

@@ -38,6 +38,11 @@ func newKeeper(cfg *config.Config, s *store.Store, o Options) (*quota.Keeper, er
 	if err := limitsOf(cfg, &q.Tenant, &q.User, &q.Key); err != nil {
 		return nil, err
 	}
+	address, err := quota.Parse(cfg.QuotaAddress, quota.Limits{})
+	if address.Runs+address.Tokens > 0 || address.USD > 0 || err != nil {
+		return nil, &config.Error{Name: "P8_QUOTA_ADDRESS", Value: cfg.QuotaAddress, Problem: "is not a limit of requests", Mend: "give a limit such as requests=60"}
+	}
+	q.Address = address.Requests
 	if s != nil {
 		q.Store = quota.Over(s)
 	}

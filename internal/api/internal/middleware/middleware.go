@@ -11,8 +11,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -42,6 +42,10 @@ type Options struct {
 	ShareCheck time.Duration
 	// Admit counts a request of the caller in ctx, or refuses it; nil counts none.
 	Admit func(context.Context) (quota.Standing, error)
+	// AdmitStranger counts a request of a caller whose token is wrong, and a login; nil counts none.
+	AdmitStranger func(context.Context) (quota.Standing, error)
+	// Proxies are networks whose X-Forwarded-For names the address of the client.
+	Proxies []netip.Prefix
 	// Meter counts refusals and streams; nil counts none.
 	Meter Meter
 	// Hosts are the names, besides those of loopback, that the Host header may have;
@@ -90,7 +94,7 @@ func (c *chain) logged(next http.Handler) http.Handler {
 		rec := &recorder{ResponseWriter: w, timeout: c.WriteTimeout, meter: c.Meter, path: r.URL.Path}
 		defer rec.ended()
 		rec.deadline(time.Time{}) // clear that of the connection's last request
-		ctx := identity.WithOrigin(web.WithRequestID(r.Context(), id), identity.Origin{RequestID: id, Address: address(r)})
+		ctx := identity.WithOrigin(web.WithRequestID(r.Context(), id), identity.Origin{RequestID: id, Address: c.address(r)})
 		next.ServeHTTP(rec, r.WithContext(ctx))
 		if !c.Logger.Enabled(ctx, slog.LevelInfo) {
 			return
@@ -118,15 +122,6 @@ func traceID(parent string) string {
 		return ""
 	}
 	return parts[1]
-}
-
-// address is the client's IP address, or the nearest proxy's: a header about it could be anybody's.
-func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
 
 // recovered turns a panic into a 500, or cuts the connection if the response has
@@ -204,6 +199,10 @@ func (c *chain) identified(next http.Handler) http.Handler {
 		switch r.URL.Path {
 		case "/", "/health", "/ready", "/openapi.json", "/auth/login", auth.MetadataPath, auth.MetadataPath + "/mcp":
 			if !through {
+				if p := c.login(w, r); p != nil {
+					problem.Write(w, r, p)
+					return
+				}
 				next.ServeHTTP(w, r)
 				return
 			}
@@ -212,8 +211,16 @@ func (c *chain) identified(next http.Handler) http.Handler {
 			c.Visit(w, r)
 		}
 		id, err := c.Identify(r)
+		unknown := err != nil || id.Visitor()
 		if id, r, err = c.enter(r, id, err); err != nil {
-			problem.Write(w, r, c.refused(w, r, err))
+			p := c.refused(w, r, err)
+			if unknown && p.Status != http.StatusServiceUnavailable {
+				if limit := c.stranger(w, r); limit != nil {
+					p = limit
+					w.Header().Del("WWW-Authenticate") // another token would not help
+				}
+			}
+			problem.Write(w, r, p)
 			return
 		}
 		ctx, cancel := c.Bound(r.WithContext(identity.With(r.Context(), id)), id)
