@@ -40,8 +40,8 @@ func TestAllocationsStayWithinBounds(t *testing.T) {
 		t.Errorf("a text turn makes %v allocations, want fewer than 90", got)
 	}
 	tool := service(t, toolModel(), nil)
-	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 175 {
-		t.Errorf("a turn with one tool call makes %v allocations, want fewer than 175", got)
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 180 {
+		t.Errorf("a turn with one tool call makes %v allocations, want fewer than 180", got)
 	}
 
 	stored := embedded(t)

@@ -90,6 +90,9 @@ func askCall(name, text, more string) llm.ToolCall {
 func tale(events []event.Event) []string {
 	var out []string
 	for _, e := range events {
+		if e.Type == event.ModelCall {
+			continue // see TestModelCalls
+		}
 		line := e.Agent + ": " + e.Type.String()
 		switch d := e.Data.(type) {
 		case nil:

@@ -140,7 +140,7 @@ func (o Options) withDefaults() Options {
 // runOptions returns the options that all runs share, nested ones included.
 func (o *Options) runOptions() run.Options {
 	return run.Options{
-		Cost: o.Cost, ToolTimeout: o.ToolTimeout, Parallel: o.Parallel, StepToolCalls: o.StepToolCalls, ToolCalls: o.ToolCalls,
+		Cost: o.Cost, Now: o.Now, ModelCalls: true, ToolTimeout: o.ToolTimeout, Parallel: o.Parallel, StepToolCalls: o.StepToolCalls, ToolCalls: o.ToolCalls,
 		StructuredMode: o.StructuredMode, Logger: o.Logger,
 	}
 }

@@ -37,6 +37,9 @@ required: [answer]
 func story(events []event.Event) []string {
 	var out []string
 	for _, e := range events {
+		if e.Type == event.ModelCall {
+			continue // see TestModelCalls
+		}
 		line := e.Type.String()
 		if strings.Contains(e.Agent, "/") {
 			line = e.Agent + ": " + line

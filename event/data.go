@@ -28,6 +28,29 @@ type ProgressData struct {
 // EventType returns Progress.
 func (*ProgressData) EventType() Type { return Progress }
 
+// ModelCallData is a request to a model that has ended.
+type ModelCallData struct {
+	// Model is the model that answered, or that failed last.
+	Model string `json:"model,omitempty"`
+	// StartedAt, FirstTokenMS and DurationMS: when the request began, and the milliseconds
+	// until the model said something and until it ended.
+	StartedAt    time.Time `json:"started_at,omitzero"`
+	FirstTokenMS int64     `json:"first_token_ms,omitempty"`
+	DurationMS   int64     `json:"duration_ms,omitempty"`
+	// InputTokens, OutputTokens, CachedTokens, ReasoningTokens and CostUSD are as in usage,
+	// of this request.
+	InputTokens     int     `json:"input_tokens,omitempty"`
+	OutputTokens    int     `json:"output_tokens,omitempty"`
+	CachedTokens    int     `json:"cached_tokens,omitempty"`
+	ReasoningTokens int     `json:"reasoning_tokens,omitempty"`
+	CostUSD         float64 `json:"cost_usd,omitempty"`
+	// Failed is true if the model failed.
+	Failed bool `json:"failed,omitempty"`
+}
+
+// EventType returns ModelCall.
+func (*ModelCallData) EventType() Type { return ModelCall }
+
 // ActionData is a typed signal of the agent.
 type ActionData struct {
 	// ActionType is observation, elicit, delegate or any name of the agent's own.
@@ -252,6 +275,8 @@ type ChildRunData struct {
 	Input string `json:"input,omitempty"`
 	// ErrorMessage says why it failed, worded for a client.
 	ErrorMessage string `json:"error_message,omitempty"`
+	// Consumed is what the run and those below it consumed so far, as in usage; at its end.
+	Consumed *UsageData `json:"consumed,omitempty"`
 }
 
 // EventType returns ChildRun.

@@ -22,6 +22,9 @@ const (
 	ToolCall
 	// ToolArguments is a piece of a tool call's arguments. Emitted by the model.
 	ToolArguments
+	// ModelCall is a request to a model that has ended: its model, time, tokens and money.
+	// Emitted by the run; only the protocol events has it.
+	ModelCall
 	// Action is a typed signal of the agent. Emitted by the tool action.
 	Action
 	// ActionRequest asks the user for something: a card with buttons and inputs.
@@ -50,7 +53,7 @@ const (
 )
 
 var typeNames = [...]string{
-	Progress: "progress", Reasoning: "reasoning", Text: "text", ToolCall: "tool_call", ToolArguments: "tool_arguments",
+	Progress: "progress", Reasoning: "reasoning", Text: "text", ToolCall: "tool_call", ToolArguments: "tool_arguments", ModelCall: "model_call",
 	Action: "action", ActionRequest: "action_request", State: "state", Metadata: "metadata",
 	Usage: "usage", Warning: "warning", Error: "error", ChildRun: "child_run", Restart: "restart", Done: "done",
 }
@@ -86,6 +89,8 @@ func (t Type) newData() Data {
 		return new(ToolCallData)
 	case ToolArguments:
 		return new(ToolArgumentsData)
+	case ModelCall:
+		return new(ModelCallData)
 	case Action:
 		return new(ActionData)
 	case ActionRequest:

@@ -192,7 +192,7 @@ func kind(e ast.Expr) string {
 		return "strings"
 	case "json.RawMessage":
 		return "JSON"
-	case "map[string]any":
+	case "map[string]any", "*UsageData":
 		return "object"
 	case "[]CutRun", "[]File", "[]Source":
 		return "objects"

@@ -17,9 +17,12 @@ func (r *runner) ask() (*event.DoneData, error) {
 	r.step.most = r.scope.Budget.limits.StepToolCalls
 	r.model = cmp.Or(r.model, r.step.model)
 	r.asking = true
+	r.begins()
 	for chunk, err := range r.Model.Stream(r.ctx, &r.req) {
 		if err != nil {
-			r.charge()
+			if broken := r.settle(true); broken != nil {
+				return nil, broken
+			}
 			return nil, err
 		}
 		if err := r.chunk(&chunk); err != nil {
@@ -29,7 +32,9 @@ func (r *runner) ask() (*event.DoneData, error) {
 			if err := r.showRest(); err != nil {
 				return nil, err
 			}
-			r.charge()
+			if err := r.settle(false); err != nil {
+				return nil, err
+			}
 			if err := r.ctx.Err(); err != nil {
 				return nil, err // the reader ended the run
 			}
@@ -42,7 +47,9 @@ func (r *runner) ask() (*event.DoneData, error) {
 	if err := r.showRest(); err != nil {
 		return nil, err
 	}
-	r.charge()
+	if err := r.settle(false); err != nil {
+		return nil, err
+	}
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -60,6 +67,7 @@ func (r *runner) chunk(c *llm.Chunk) error {
 	begun := r.step.begun
 	k := r.step.add(c, r.seq)
 	if !begun && r.step.begun {
+		r.speaks()
 		if err := r.answering(r.step.model, ""); err != nil {
 			return err
 		}

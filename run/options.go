@@ -27,6 +27,10 @@ type Options struct {
 	// Cost returns the cost of a response of a model in US dollars. If it is nil, no prices
 	// are known; a nested run then uses its parent's.
 	Cost func(model string, u llm.Usage) float64
+	// ModelCalls makes each request to the model an event.ModelCall.
+	ModelCalls bool
+	// Now is time.Now if nil.
+	Now func() time.Time
 	// Messages are the conversation, the user's message last. The agent's prompt is put
 	// before them if they do not begin with a system message.
 	Messages []llm.Message
@@ -110,6 +114,10 @@ const (
 // defaults fills in what is not set.
 func (r *runner) defaults(parent *Scope) {
 	r.nest(parent)
+	if r.Now == nil {
+		r.Now = time.Now
+	}
+	r.since = r.Now()
 	r.Timeout = positive(r.Timeout, defaultTimeout)
 	r.ToolTimeout = positive(r.ToolTimeout, defaultToolTimeout)
 	r.Parallel = positive(r.Parallel, defaultParallel)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -92,7 +91,7 @@ func (r *runner) request(c *call, q *question) error {
 		Schema: q.Schema, Card: q.Card,
 	}
 	if q.Expires > 0 {
-		d.ExpiresAt = time.Now().Add(q.Expires)
+		d.ExpiresAt = r.Now().Add(q.Expires)
 	}
 	if len(d.Card) == 0 {
 		d.Card = newCard(q.id, &q.Question)

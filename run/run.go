@@ -116,11 +116,13 @@ type runner struct {
 	model  string // the last one that responded
 	of     Spent  // names the run in its Spent entries
 	since  time.Time
-	warned []event.WarningData
-	parts  parts
-	files  files // scope's, used if this is the root
-	own    int   // index of the run's first own message
-	held   int   // bytes that Memory counts for this run
+	// asked is when the request under way began, replied when the model said something.
+	asked, replied time.Time
+	warned         []event.WarningData
+	parts          parts
+	files          files // scope's, used if this is the root
+	own            int   // index of the run's first own message
+	held           int   // bytes that Memory counts for this run
 
 	// pending are the entries for the next event of a tool call, past the journal's
 	// entries of the step that was half done when the run was interrupted.
@@ -141,7 +143,7 @@ func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bo
 	if o.Agent == nil || o.Model == nil {
 		return nil, errors.New("run: an agent and a model are needed")
 	}
-	r := &runner{Options: o, yield: yield, since: time.Now()}
+	r := &runner{Options: o, yield: yield}
 	parent := ScopeFrom(ctx)
 	if !parent.MayNest() {
 		return nil, &tool.Error{Message: fmt.Sprintf("agents are %d deep in one another already; answer without asking another one", parent.Depth)}

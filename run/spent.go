@@ -53,7 +53,7 @@ func sum(list []Spent) (u event.UsageData) {
 func (r *runner) charge() {
 	r.step.bill = r.bill(r.of, &r.step, r.req.Messages)
 	if n := len(r.step.bill); n > 0 {
-		now := time.Now()
+		now := r.Now()
 		r.step.bill[n-1].Latency, r.since = now.Sub(r.since), now
 	}
 	r.scope.Budget.charge(event.UsageData{}, r.step.bill)

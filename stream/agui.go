@@ -151,6 +151,8 @@ func (e *aguiEncoder) append(ev event.Event) error {
 		return nil
 	}
 	switch d := ev.Data.(type) {
+	case *event.ModelCallData:
+		return nil
 	case *event.RestartData:
 		return e.appendRestart(ev, d)
 	case *event.DoneData:

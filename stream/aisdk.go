@@ -181,6 +181,8 @@ func (e *aisdkEncoder) append(ev event.Event) error {
 	case *event.StateData:
 		e.appendState(d)
 		return nil
+	case *event.ModelCallData:
+		return nil
 	}
 	return e.data(ev, "", false)
 }

@@ -70,7 +70,7 @@ func (e *aisdkEncoder) appendChild(ev event.Event) error {
 	switch d := ev.Data.(type) {
 	case nil:
 		return e.appendChildText(ev)
-	case *event.DoneData, *event.ErrorData, *event.UsageData, *event.StateData:
+	case *event.DoneData, *event.ErrorData, *event.UsageData, *event.StateData, *event.ModelCallData:
 		return nil
 	case *event.ChildRunData:
 		return e.appendChildRun(ev, d)

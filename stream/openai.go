@@ -143,8 +143,8 @@ func (e *openAIEncoder) append(ev event.Event) error {
 		ev.Data = withoutFileData(d)
 	case *event.ToolArgumentsData:
 		return e.appendArguments(ev, d)
-	case *event.StateData:
-		return nil // OpenAI's clients share no state
+	case *event.StateData, *event.ModelCallData:
+		return nil // OpenAI's clients share no state, and have no name for requests
 	}
 	if len(e.owed) > 0 {
 		e.owed = owed(e.owed, ev)

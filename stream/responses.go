@@ -197,7 +197,7 @@ func (e *responsesEncoder) append(ev event.Event) error {
 		return err
 	}
 	switch d := ev.Data.(type) {
-	case nil, *event.UsageData:
+	case nil, *event.UsageData, *event.ModelCallData:
 		if d, ok := d.(*event.UsageData); ok && !child(ev.Agent) {
 			e.usage = d
 		}

@@ -110,8 +110,8 @@ func (b *builder) more(e event.Event) ([]update, error) {
 		if e.Type == event.Text {
 			return nil, nil
 		}
-	case *event.StateData:
-		return nil, nil // A2A's clients share no state
+	case *event.StateData, *event.ModelCallData:
+		return nil, nil // A2A's clients share no state, and have no name for requests
 	case *event.ToolArgumentsData:
 		return nil, nil // the call's next stage has all arguments
 	case *event.RestartData:

@@ -30,6 +30,7 @@ type child struct {
 
 	said *said
 	done *event.DoneData
+	used *event.UsageData
 	// observed has the agent's observations about its answer.
 	observed *event.MetadataData
 	// last is the text that ended the run, shown or not.
@@ -120,6 +121,7 @@ func (c *child) hear(e event.Event) bool {
 			c.done = data
 			return false
 		case *event.UsageData:
+			c.used = data
 			return false
 		case *event.MetadataData:
 			c.observed = data
@@ -135,7 +137,7 @@ func (c *child) show(data event.Data) {
 }
 
 func (c *child) end(status, problem string) {
-	c.show(&event.ChildRunData{Status: status, ToolCallID: c.scope.ToolCallID, ParentRunID: c.scope.RunID, ErrorMessage: problem})
+	c.show(&event.ChildRunData{Status: status, ToolCallID: c.scope.ToolCallID, ParentRunID: c.scope.RunID, ErrorMessage: problem, Consumed: c.used})
 }
 
 // answer returns the result of the run. The error is a *refusal, or that of ctx.
