@@ -141,6 +141,8 @@ type Schema struct {
 	Origin string `json:"origin,omitempty"`
 	// Hash is the SHA-256 of Source (or JSONSchema), hex.
 	Hash string `json:"content_hash,omitempty"`
+	// AnyVersion lets the document replace one to which its version number does not fit.
+	AnyVersion bool `json:"-"`
 	// Shared makes the row visible to everybody of the tenant (user_id NULL);
 	// else it is the caller's.
 	Shared bool   `json:"-"`

@@ -44,17 +44,40 @@ func (s *Schema) entry() entry {
 //
 // A mirror (Origin not "") never replaces a row that a person wrote (Origin ""): that is
 // ErrConflict. So is a name whose key another schema of the same owner has. A shared
-// document of a reserved name ([Options]) is ErrForbidden.
+// document of a reserved name ([Options]) is ErrForbidden, and what Options.Replaces does not
+// allow ErrConflict.
 func (s *Store) PutSchema(ctx context.Context, d *Schema) error {
 	if err := d.check(); err != nil {
 		return missingFirst(ctx, err)
 	}
 	return s.writing(ctx, "store schema", func(w *writer) error {
+		if err := w.mayReplaceSchema(ctx, d); err != nil {
+			return err
+		}
 		if err := w.put(ctx, schemas, d, PutOptions{}); err != nil {
 			return err
 		}
 		return w.recordSchema(ctx, d, OperationUpdate)
 	})
+}
+
+// mayReplaceSchema asks Options.Replaces. The transaction holds the row from then on.
+func (w *writer) mayReplaceSchema(ctx context.Context, d *Schema) error {
+	if w.store.replaces == nil || d.AnyVersion || d.Origin != "" {
+		return nil
+	}
+	p, err := schemas.place(ctx, w.c, w.store.dialect.lock(), w.by, w.by.owner(d.Shared), d)
+	if err != nil || !p.live {
+		return err
+	}
+	before, _ := p.old.(*Schema)
+	if before.Origin != "" {
+		return nil
+	}
+	if err := w.store.replaces(before, d); err != nil {
+		return conflictf("%v", err)
+	}
+	return nil
 }
 
 func (s *Schema) check() error {

@@ -21,6 +21,7 @@ type Store struct {
 	queued chan struct{}
 	// reserved are the names that no tenant's shared document may have.
 	reserved reservedNames
+	replaces func(before, after *Schema) error
 	// queries shares the engine fairly between the queries of callers.
 	queries *fair.Queue
 	health  health
@@ -34,6 +35,10 @@ type Options struct {
 	// Reserved are all names of the documents that come with the program. No shared
 	// document of a tenant may have one of them, in any spelling.
 	Reserved []string
+	// Replaces is asked before a document that a person wrote replaces a stored one, unless it
+	// is AnyVersion; its error, which is for that person, becomes an ErrConflict. It may be
+	// called more than once for one document. nil allows all.
+	Replaces func(before, after *Schema) error
 }
 
 // New returns a store on an engine, which it owns and closes.
@@ -43,7 +48,7 @@ func New(e Engine) *Store { return NewWith(e, Options{}) }
 func NewWith(e Engine, o Options) *Store {
 	s := &Store{
 		engine: e, dialect: e.Dialect(), fuzzy: newFuzzyIndexes(),
-		queued: make(chan struct{}, 1), reserved: newReservedNames(o.Reserved), now: time.Now, queries: newQueries(e),
+		queued: make(chan struct{}, 1), reserved: newReservedNames(o.Reserved), replaces: o.Replaces, now: time.Now, queries: newQueries(e),
 	}
 	if _, ok := e.(Indexed); !ok {
 		s.vectors = newVectorIndexes(vectorBudget)

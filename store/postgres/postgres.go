@@ -59,6 +59,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Reserved are those of store.Options.
 	Reserved []string
+	// Replaces is that of store.Options.
+	Replaces func(before, after *store.Schema) error
 	// ReadOnly opens a database that is up to date and changes nothing: Open fails
 	// with [ErrOutdated], every write with [ErrReadOnly].
 	ReadOnly bool
@@ -78,7 +80,7 @@ func Open(ctx context.Context, o Options) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.NewWith(e, store.Options{Reserved: o.Reserved}), nil
+	return store.NewWith(e, store.Options{Reserved: o.Reserved, Replaces: o.Replaces}), nil
 }
 
 func open(ctx context.Context, o Options) (*engine, error) {

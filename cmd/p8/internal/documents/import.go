@@ -1,17 +1,14 @@
 package documents
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
-	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/store"
 )
 
@@ -19,28 +16,20 @@ type schemaImportCmd struct {
 	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json, .md) at any depth."`
 
 	command.Caller
-	Shared bool `help:"With --user: make the documents visible to the whole tenant."`
+	Shared     bool `help:"With --user: make the documents visible to the whole tenant."`
+	AnyVersion bool `help:"Also store documents whose version number does not fit what has changed."`
 }
 
 // Run stores the valid documents and reports the others.
 func (c *schemaImportCmd) Run(a *command.App) error {
-	ctx, err := c.Context()
-	if err != nil {
-		return err
-	}
 	files, err := documents(c.Paths)
 	if err != nil {
 		return err
 	}
-	cfg, err := a.Stored()
-	if err != nil {
-		return err
-	}
-	s, err := wiring.OpenStore(ctx, cfg, a.QuietLogger(cfg))
-	if err != nil {
-		return err
-	}
-	defer s.Close()
+	return withWritten(a, c.Caller, func(ctx context.Context, s *store.Store) error { return c.putAll(ctx, a, s, files) })
+}
+
+func (c *schemaImportCmd) putAll(ctx context.Context, a *command.App, s *store.Store, files []string) error {
 	stored, bad := 0, 0
 	for _, file := range files {
 		names, err := c.put(ctx, a, s, file)
@@ -87,7 +76,7 @@ func (c *schemaImportCmd) put(ctx context.Context, a *command.App, s *store.Stor
 		if err != nil {
 			return names, err
 		}
-		row.Shared = c.Shared || c.User == ""
+		row.Shared, row.AnyVersion = c.Shared || c.User == "", c.AnyVersion
 		if err := s.PutSchema(ctx, &row); err != nil {
 			return names, err
 		}
@@ -97,62 +86,4 @@ func (c *schemaImportCmd) put(ctx context.Context, a *command.App, s *store.Stor
 		}
 	}
 	return names, nil
-}
-
-type schemaHistoryCmd struct {
-	Name string `arg:"" help:"Name or id of a stored document."`
-	command.Caller
-	Revision int64 `short:"r" help:"Print this revision of the document."`
-	Limit    int   `short:"n" default:"20" help:"Maximum number of revisions (${default})."`
-	JSON     bool  `help:"Print JSON."`
-}
-
-// Run prints who changed a document and when.
-func (c *schemaHistoryCmd) Run(a *command.App) error {
-	if c.Limit < 1 || c.Limit > 1000 {
-		return command.Usage("--limit is %d: give a number from 1 to 1000", c.Limit)
-	}
-	limit := c.Limit
-	if c.Revision > 0 {
-		limit = 1000
-	}
-	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
-		var list []store.SchemaVersion
-		err := error(store.ErrNotFound)
-		if s != nil {
-			list, err = s.SchemaHistory(ctx, c.Name, limit)
-		}
-		if errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("no document %q is or was stored for this user: `p8 schema list` shows those there are", show.OneLine(c.Name))
-		}
-		if err != nil {
-			return err
-		}
-		if c.Revision > 0 {
-			return c.show(a, list)
-		}
-		if c.JSON {
-			return show.JSON(a.Stdout, list)
-		}
-		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "REVISION\tOPERATION\tWHEN\tWHO\tCHECKSUM")
-		for _, v := range list {
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%.12s\n", v.Version, v.Operation, show.Local(v.RecordedAt), cmp.Or(show.OneLine(v.UserID), "-"), v.Checksum)
-		}
-		return w.Flush()
-	})
-}
-
-func (c *schemaHistoryCmd) show(a *command.App, list []store.SchemaVersion) error {
-	for _, v := range list {
-		if v.Version != c.Revision {
-			continue
-		}
-		if c.JSON {
-			return show.JSON(a.Stdout, v)
-		}
-		_, err := fmt.Fprintln(a.Stdout, cmp.Or(v.Source, string(v.JSONSchema)))
-		return err
-	}
-	return fmt.Errorf("the document %q has no revision %d: `p8 schema history %s` lists those there are", show.OneLine(c.Name), c.Revision, show.OneLine(c.Name))
 }

@@ -24,6 +24,8 @@ type Schema struct {
 	Import   schemaImportCmd   `cmd:"" help:"Store documents in the database, for all replicas." example:"p8 schema import my-agents/assistant.yaml --user alice@example.com"`
 	Convert  schemaConvertCmd  `cmd:"" help:"Turn agent files of other programs into documents." example:"p8 schema convert .claude/agents -o my-agents"`
 	History  schemaHistoryCmd  `cmd:"" help:"Show who changed a stored document and when." example:"p8 schema history assistant"`
+	Diff     schemaDiffCmd     `cmd:"" help:"Show what changed between two revisions, and how far it reaches." example:"p8 schema diff assistant"`
+	Rollback schemaRollbackCmd `cmd:"" help:"Bring an earlier revision of a document back." example:"p8 schema rollback assistant 3"`
 	Spec     schemaSpecCmd     `cmd:"" help:"Print the JSON Schema of agent documents." example:"p8 schema spec"`
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/version"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/store/postgres"
 	"github.com/p8-org/p8/store/sqlite"
@@ -53,7 +54,7 @@ func ConnectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*s
 		return nil, err
 	}
 	if db.Postgres != "" {
-		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: cfg.DatabaseMaxConns, Logger: log, Reserved: reserved})
+		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: cfg.DatabaseMaxConns, Logger: log, Reserved: reserved, Replaces: version.CheckRows})
 		if err != nil {
 			return nil, fmt.Errorf("%w: `p8 doctor` looks at everything that p8 needs of the database", err)
 		}
@@ -62,7 +63,7 @@ func ConnectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*s
 	if err := datadir.Tighten(cfg); err != nil {
 		log.Warn("the data folder can be read by other users of this machine", "error", err)
 	}
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, Logger: log, Reserved: reserved})
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, Logger: log, Reserved: reserved, Replaces: version.CheckRows})
 	switch {
 	case errors.Is(err, sqlite.ErrInUse):
 		return nil, &InUse{filepath.Dir(db.Path)}

@@ -82,6 +82,7 @@ func Routes(api *rest.API, o Options) {
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/json": {}, "application/yaml": {},
 	}, Description: "An agent document in JSON or YAML, or a row {name, kind, content, json_schema}."}
+	op.Parameters = append(op.Parameters, rest.Text("any_version", "query", "true: store it even if its version number does not fit what has changed."))
 	rest.Answers(&op, map[string]string{
 		"201": "Stored; warnings lists questionable parts of the document.", "422": "Invalid; every problem with its place.",
 	})
@@ -200,6 +201,7 @@ func (h *handlers) put(w http.ResponseWriter, r *http.Request) (int, any, error)
 	if p != nil {
 		return 0, nil, p
 	}
+	row.AnyVersion = r.URL.Query().Get("any_version") == "true"
 	if err := h.o.Store.PutSchema(r.Context(), &row); err != nil {
 		return 0, nil, h.api.About(r.Context(), "schema", err)
 	}
