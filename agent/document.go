@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,6 +93,21 @@ func (d *Document) Names() []string {
 		return d.names
 	}
 	return d.allNames()
+}
+
+// The kinds of documents that p8 knows.
+const (
+	KindAgent     = "agent"
+	KindEvaluator = "evaluator"
+)
+
+// Is returns what the document is: its kind, or KindEvaluator if it has an evaluation_type and
+// is an agent or has no kind.
+func (d *Document) Is() string {
+	if d.EvaluationType != "" && (d.Kind == "" || d.Kind == KindAgent) {
+		return KindEvaluator
+	}
+	return cmp.Or(d.Kind, KindAgent)
 }
 
 var simpleName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)

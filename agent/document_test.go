@@ -94,17 +94,18 @@ evaluation_type: accuracy
 evaluator_type: llm
 evaluation_weights: {a: 0.5}
 phoenix_config: {evaluations: []}
+pass_mark: 0.5
 provider_configs: [{provider_name: openai, model_name: m}]
 embedding_fields: [a]
 default_search_table: resources
 has_embeddings: true
 `
-	const schema = "title: T\ndescription: d\nproperties: {a: {type: string}}\n"
+	const schema = "title: T\ndescription: d\nproperties: {a: {type: number}}\n"
 	zero, half, yes, no := 0.0, 0.5, true, false
 	want := agent.Fields{
 		Name: "x", ShortName: "xs", FullyQualifiedName: "a.b.X", Title: "T", Kind: "evaluator", Version: "1.2.3",
 		ShortDescription: "short", Description: "d", Extension: "ext", SystemPrompt: "sys",
-		Schema:           []byte(`{"type":"object","title":"T","properties":{"a":{"type":"string"}}}`),
+		Schema:           []byte(`{"type":"object","title":"T","properties":{"a":{"type":"number"}}}`),
 		StructuredOutput: true, ChainedTool: "save",
 		Tools:     []agent.ToolRef{{Name: "search"}, {Name: "remote", Server: "crm", Description: "note", URI: "rem://x/{id}"}},
 		Resources: []agent.Resource{{URIPattern: "rem://.*", Server: "rem"}},
@@ -116,7 +117,7 @@ has_embeddings: true
 		RoutingEnabled: &no, RoutingMaxTurns: 9, RoutingModel: "openai:gpt-4.1-mini", ObservationMode: "disabled",
 		Routing: &agent.Routing{Examples: []string{"What do I owe?"}, Keywords: []string{"invoice", "due date"}},
 		Tags:    []string{"a", "b"}, Labels: []string{"l"}, Category: "c", Author: "me",
-		EvaluationType: "accuracy", EvaluatorType: "llm", EvaluationWeights: []byte(`{"a":0.5}`), PhoenixConfig: []byte(`{"evaluations":[]}`),
+		EvaluationType: "accuracy", EvaluatorType: "llm", EvaluationWeights: []byte(`{"a":0.5}`), PhoenixConfig: []byte(`{"evaluations":[]}`), PassMark: []byte(`0.5`),
 		ProviderConfigs: []agent.ProviderConfig{{ProviderName: "openai", ModelName: "m"}}, EmbeddingFields: []string{"a"},
 		DefaultSearchTable: "resources", HasEmbeddings: &yes,
 	}

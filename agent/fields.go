@@ -92,6 +92,7 @@ type Fields struct {
 	EvaluatorType     string          `json:"evaluator_type,omitempty" doc:"Evaluators: how it is judged."`
 	EvaluationWeights json.RawMessage `json:"evaluation_weights,omitempty" doc:"Evaluators: the weight of each score."`
 	PhoenixConfig     json.RawMessage `json:"phoenix_config,omitempty" doc:"Evaluators: derived scores and evaluations."`
+	PassMark          json.RawMessage `json:"pass_mark,omitempty" doc:"Evaluators: the overall score, from 0 to 1, from which the judged answer passes, or a mark for each score."`
 
 	ProviderConfigs    []ProviderConfig `json:"provider_configs,omitempty" doc:"The models an extraction is run with."`
 	EmbeddingFields    []string         `json:"embedding_fields,omitempty" doc:"Fields of the answer that are embedded."`

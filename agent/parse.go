@@ -40,6 +40,7 @@ func (r *report) document(root *node) (*Document, error) {
 	r.checkState(d)
 	r.checkPrompt(d)
 	r.checkModes(d)
+	r.checkEvaluator(d)
 	r.list.sort()
 	if err := r.list.Err(); err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -67,7 +66,7 @@ func (c *Catalog) entry(s *source) Entry {
 	}
 	d := a.Document
 	return Entry{
-		Name: s.name(), Names: s.names, Kind: cmp.Or(d.Kind, "agent"), Version: d.Version,
+		Name: s.name(), Names: s.names, Kind: d.Is(), Version: d.Version,
 		Description: d.Summary(), Origin: s.origin, Format: s.format,
 	}
 }

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,7 +18,7 @@ func Row(a *agent.Agent, text []byte) (store.Schema, error) {
 	}
 	text = ownText(d, text)
 	return store.Schema{
-		Name: d.Key(), Kind: cmp.Or(d.Kind, "agent"), Version: d.Version, Description: d.Summary(), Tags: d.Tags,
+		Name: d.Key(), Kind: d.Is(), Version: d.Version, Description: d.Summary(), Tags: d.Tags,
 		Content: a.Prompt, JSONSchema: whole, Source: string(text), Hash: hash(text), Shared: true,
 	}, nil
 }

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -86,7 +85,7 @@ func (r *routes) of(s *source) *Routable {
 
 func routable(s *source) *Routable {
 	d, err := agent.Parse(s.file, s.text)
-	if err != nil || cmp.Or(d.Kind, "agent") != "agent" {
+	if err != nil || d.Is() != agent.KindAgent {
 		return nil
 	}
 	r := RoutableOf(d)

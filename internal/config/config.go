@@ -139,6 +139,7 @@ type Config struct {
 
 	SummaryModel   string        `env:"P8_SUMMARY_MODEL" help:"model that summarises sessions, as provider:model; unset means the default model, none means rules without a model" want:"none, or provider:model, such as openai:gpt-4.1-nano"`
 	TitleModel     string        `env:"P8_TITLE_MODEL" help:"model that titles a session without a name after its first answer, as provider:model; unset or none means that the title is the first words" want:"none, or provider:model, such as openai:gpt-4.1-nano"`
+	EvaluatorModel string        `env:"P8_EVALUATOR_MODEL" alias:"EVALUATOR_MODEL,LLM__EVALUATOR_MODEL" help:"model that judges answers, as provider:model, if the evaluator names none; unset means the default model" want:"provider:model, such as openai:gpt-4.1"`
 	DreamSchedule  string        `env:"P8_DREAM_SCHEDULE" help:"cron expression of dreams for all users with messages since their last dream; unset means dreams on request only" want:"five fields such as 0 3 * * *, or CRON_TZ=Europe/Vienna 0 3 * * *"`
 	DreamTenants   string        `env:"P8_DREAM_TENANTS" help:"schedules of tenants, separated by semicolons; off is none" want:"TENANT=SCHEDULE;TENANT=off, such as acme=0 4 * * *;beta=off"`
 	DreamAgents    []string      `env:"P8_DREAM_AGENTS" envDefault:"dreaming-agent" help:"agents that dream, one after the other, separated by commas" want:"names of agents separated by commas"`

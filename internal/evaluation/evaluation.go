@@ -8,6 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/p8-org/p8/internal/scoring"
 )
 
 // Sample is one thing to judge.
@@ -50,16 +52,8 @@ type Call struct {
 	Failed    bool            `json:"failed,omitempty"`
 }
 
-// Score is one judgement.
-type Score struct {
-	Name string `json:"name"`
-	// Value is between 0 and 1.
-	Value float64 `json:"value"`
-	Label string  `json:"label,omitempty"`
-	// Pass is nil if the score has no pass mark.
-	Pass        *bool  `json:"pass,omitempty"`
-	Explanation string `json:"explanation,omitempty"`
-}
+// Score is one judgement: its Value is between 0 and 1, Pass nil if it has no pass mark.
+type Score = scoring.Score
 
 // Verdict is what one evaluator says of one sample.
 type Verdict struct {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/scoring"
+	"github.com/p8-org/p8/internal/tree"
 )
 
 // Caller runs the agent of an evaluator document. [Model] implements it.
@@ -25,14 +27,9 @@ type Answer struct {
 	CostUSD      float64
 }
 
-// Kind is the kind of evaluator documents.
-const Kind = "evaluator"
-
-// IsEvaluator reports whether a document is an evaluator: its kind says so, or it has an
-// evaluation_type and no kind.
-func IsEvaluator(d *agent.Document) bool {
-	return d.Kind == Kind || d.Kind == "" && d.EvaluationType != ""
-}
+// IsEvaluator reports whether a document is an evaluator. Any other document with properties
+// can judge, too.
+func IsEvaluator(d *agent.Document) bool { return d.Is() == agent.KindEvaluator }
 
 // Document returns the evaluator that a document describes. It judges by what the agent
 // answers to a message with the sample in it; see docs/evaluators.md for the scores.
@@ -45,12 +42,37 @@ func Document(a *agent.Agent, c Caller) (Evaluator, error) {
 		return nil, err
 	}
 	judging.ChainedTool = ""
-	return &document{agent: judging, caller: c}, nil
+	plan, err := planOf(a.Document)
+	if err != nil {
+		return nil, err
+	}
+	return &document{judging, c, plan}, nil
+}
+
+// planOf reads how the answers of a document are scored. agent.Parse has done the same for
+// evaluators, but not for other documents.
+func planOf(d *agent.Document) (*scoring.Plan, error) {
+	text, err := d.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	r := tree.Reader{Max: len(text), Report: func(tree.Position, string, string) {}}
+	root := r.JSON(text)
+	if root == nil {
+		return nil, fmt.Errorf("the document %s cannot be read", d.Key())
+	}
+	plan, mistakes := scoring.Read(root)
+	if len(mistakes) > 0 {
+		m := mistakes[0]
+		return nil, fmt.Errorf("the document %s cannot score: %s: %s (%s)", d.Key(), m.Pointer, m.Message, m.Hint)
+	}
+	return plan, nil
 }
 
 type document struct {
 	agent  *agent.Agent
 	caller Caller
+	plan   *scoring.Plan
 }
 
 func (d *document) Name() string { return d.agent.Name }
@@ -62,5 +84,13 @@ func (d *document) Evaluate(ctx context.Context, s Sample) (Verdict, error) {
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", d.agent.Name, err)
 	}
-	return v, d.score(&v, answer.Value)
+	fields, err := decode(answer.Value)
+	answered, ok := fields.(map[string]any)
+	if err != nil || !ok {
+		return v, fmt.Errorf("%s: the answer is no JSON object", d.agent.Name)
+	}
+	if v.Scores, v.Overall, err = d.plan.Score(answered); err != nil {
+		return v, fmt.Errorf("%s: %w", d.agent.Name, err)
+	}
+	return v, nil
 }

@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -304,4 +305,13 @@ func enumerate(names []string) string {
 
 func errDepth(t token) error {
 	return &Error{t.at, "the expression is nested too deep", "split it into several derived scores"}
+}
+
+// Compare returns the formula that compares a name of the scope with a value.
+func Compare(name, op string, value any, scope Scope) (*Formula, error) {
+	n, err := newBinary(token{operator, op, 0}, field{name, scope[name]}, literal{value})
+	if err != nil {
+		return nil, err
+	}
+	return &Formula{fmt.Sprintf("%s %s %v", name, op, value), n}, nil
 }

@@ -151,6 +151,9 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	if err != nil {
 		return nil, err
 	}
+	if p.Judge, err = p.newJudge(cfg, prices.Cost); err != nil {
+		return nil, err
+	}
 	if err := p.openDreams(cfg, o); err != nil {
 		return nil, err
 	}

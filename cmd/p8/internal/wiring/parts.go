@@ -21,6 +21,7 @@ import (
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/dream"
 	"github.com/p8-org/p8/internal/embed"
+	"github.com/p8-org/p8/internal/evaluation"
 	"github.com/p8-org/p8/internal/ingest"
 	"github.com/p8-org/p8/internal/ingest/child"
 	"github.com/p8-org/p8/internal/mcpserver"
@@ -71,6 +72,8 @@ type Parts struct {
 	Privacy *privacy.Service
 	// titles is also nil if no model writes titles.
 	titles *title.Writer
+	// Judge runs evaluator documents.
+	Judge *evaluation.Model
 	// servers are the MCP servers whose tools documents may name.
 	servers *mcp.Servers
 	// MCP serves the tools and resources to MCP clients. Commands that serve it set it.

@@ -19,6 +19,11 @@ const (
 // KeepSpent returns what stores the usage of questions that no run counts: in the caller's
 // session if it exists, else in one of their own.
 func KeepSpent(s *store.Store, log interface{ Warn(string, ...any) }) func(context.Context, []run.Spent) {
+	return keepSpent(s, log, store.Session{ID: questionsID, Name: questionsName, Mode: store.ModeQuestions})
+}
+
+// keepSpent is KeepSpent with another session for what belongs to none.
+func keepSpent(s *store.Store, log interface{ Warn(string, ...any) }, otherwise store.Session) func(context.Context, []run.Spent) {
 	return func(ctx context.Context, parts []run.Spent) {
 		ctx = context.WithoutCancel(ctx)
 		id, err := identity.From(ctx)
@@ -28,11 +33,11 @@ func KeepSpent(s *store.Store, log interface{ Warn(string, ...any) }) func(conte
 				err = s.Append(ctx, shares(parts, id.SessionID)...)
 			}
 			if errors.Is(err, store.ErrNotFound) {
-				err = s.BeginTurn(ctx, store.Session{ID: questionsID, Name: questionsName, Mode: store.ModeQuestions}, shares(parts, questionsID)...)
+				err = s.BeginTurn(ctx, otherwise, shares(parts, otherwise.ID)...)
 			}
 		}
 		if err != nil {
-			log.Warn("the usage of a question could not be stored", "error", err)
+			log.Warn("the usage of a model could not be stored", "error", err)
 		}
 	}
 }
