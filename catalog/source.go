@@ -154,7 +154,12 @@ func IsDocument(name string) bool {
 	name = strings.ToLower(name)
 	switch path.Ext(name) {
 	case ".yaml", ".yml", ".json", ".md":
-		return !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".schema.json")
+		for _, other := range []string{".schema.json", ".test.yaml", ".test.yml", ".cassette.yaml"} {
+			if strings.HasSuffix(name, other) {
+				return false
+			}
+		}
+		return !strings.HasPrefix(name, ".")
 	}
 	return false
 }

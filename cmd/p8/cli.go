@@ -11,6 +11,7 @@ import (
 
 	"github.com/p8-org/p8/cmd/p8/internal/access"
 	"github.com/p8-org/p8/cmd/p8/internal/account"
+	"github.com/p8-org/p8/cmd/p8/internal/cases"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/completion"
 	"github.com/p8-org/p8/cmd/p8/internal/converse"
@@ -40,6 +41,7 @@ type grammar struct {
 
 	Schema   documents.Schema `cmd:"" help:"List, show, check and import agent documents." group:"Agents"`
 	Tools    tools.Tools      `cmd:"" help:"List and try the tools that documents may name, those of MCP servers included." group:"Agents"`
+	Test     cases.Test       `cmd:"" help:"Test agents by cases with recorded answers of models." group:"Agents" example:"p8 test my-agents"`
 	Models   documents.Models `cmd:"" help:"List models with their windows and prices." group:"Agents" example:"p8 models claude"`
 	Simulate operate.Simulate `cmd:"" help:"Play a scripted stream of events, without a model." group:"Agents" example:"p8 simulate --children"`
 

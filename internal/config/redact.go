@@ -23,14 +23,22 @@ func (c *Config) Redactor(scope string) *redact.Redactor {
 	if !slices.Contains(c.RedactScope, scope) {
 		return nil
 	}
-	o := redact.Options{Patterns: c.Redact, Own: strings.Fields(c.RedactPatterns)}
+	r, _ := redact.New(redact.Options{Patterns: c.Redact, Own: c.OwnPatterns(), Secrets: c.Secrets()}) // Load has checked both
+	return r
+}
+
+// OwnPatterns returns the patterns of P8_REDACT_PATTERNS.
+func (c *Config) OwnPatterns() []string { return strings.Fields(c.RedactPatterns) }
+
+// Secrets returns the values of all secret settings.
+func (c *Config) Secrets() []string {
+	var out []string
 	for _, e := range c.entries {
-		if e.secret {
-			o.Secrets = append(o.Secrets, e.Value)
+		if e.secret && e.Value != "" {
+			out = append(out, e.Value)
 		}
 	}
-	r, _ := redact.New(o) // Load has checked both
-	return r
+	return out
 }
 
 // unusable returns a problem and what the error says about it, "" without an error.

@@ -13,7 +13,7 @@ import (
 var floors = []string{
 	"cmd/p8",
 	"internal/api", "internal/mcpserver", "internal/a2a", "stream",
-	"internal/privacy", "internal/dream", "internal/title", "internal/experiment", "internal/evaluation", "chat", "internal/ask", "internal/live", "memory", "routing", "run", "internal/reminder", "tool", "internal/simulator",
+	"internal/privacy", "internal/dream", "internal/title", "internal/experiment", "internal/testcase", "internal/evaluation", "chat", "internal/ask", "internal/live", "memory", "routing", "run", "internal/reminder", "internal/replay", "tool", "internal/simulator",
 	"catalog", "internal/ingest", "rem", "internal/version", "agent", "internal/scoring", "llm", "internal/embed", "internal/account",
 	"internal/quota", "internal/jobs", "store", "event", "internal/config", "internal/auth", "internal/signin", "identity", "internal/tree", "internal/schema", "internal/outbound", "internal/edge", "internal/near", "internal/diff", "internal/arrange", "internal/zone", "internal/tokens", "internal/filelock", "internal/seal", "internal/redact", "telemetry",
 }
@@ -24,7 +24,7 @@ var inner = map[string][]string{
 	"cmd/p8": {
 		"cmd/p8",
 		"cmd/p8/internal/converse",
-		"cmd/p8/internal/access", "cmd/p8/internal/sessions", "cmd/p8/internal/runs", "cmd/p8/internal/knowledge", "cmd/p8/internal/documents", "cmd/p8/internal/operate", "cmd/p8/internal/tools", "cmd/p8/internal/account",
+		"cmd/p8/internal/access", "cmd/p8/internal/cases", "cmd/p8/internal/sessions", "cmd/p8/internal/runs", "cmd/p8/internal/knowledge", "cmd/p8/internal/documents", "cmd/p8/internal/operate", "cmd/p8/internal/tools", "cmd/p8/internal/account",
 		"cmd/p8/internal/completion", "cmd/p8/internal/turns", "cmd/p8/internal/peer",
 		"cmd/p8/internal/wiring", "cmd/p8/internal/datadir", "cmd/p8/internal/logins", "cmd/p8/internal/prompt", "cmd/p8/internal/browser", "cmd/p8/internal/command",
 		"cmd/p8/internal/watch", "cmd/p8/internal/show", "cmd/p8/internal/markdown", "cmd/p8/internal/term",

@@ -38,7 +38,7 @@ func (c *Models) Run(a *command.App) error {
 	if c.JSON {
 		return show.JSON(a.Stdout, append([]models.Info{}, list...))
 	}
-	_, choice := wiring.NewModels(context.Background(), cfg, nil, nil)
+	_, choice := wiring.NewModels(context.Background(), cfg, wiring.ModelOptions{})
 	a.Say("the default is %s: %s", choice.Model, choice.Reason)
 	if len(list) == 0 {
 		a.Say("no model in the table contains %q; a model that is not in the table works too, without a price", c.Filter)

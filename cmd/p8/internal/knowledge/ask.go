@@ -37,7 +37,7 @@ func (c *Ask) Run(a *command.App) error {
 		if err != nil {
 			return err
 		}
-		registry, choice := wiring.NewModels(ctx, cfg, nil, nil)
+		registry, choice := wiring.NewModels(ctx, cfg, wiring.ModelOptions{})
 		asker, err := wiring.NewAsker(cfg, e, docs, registry, choice, wiring.Zone(s, a.Logger(cfg)), func(ctx context.Context, parts []run.Spent) { record(ctx, a, cfg, parts) }, nil)
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/replay"
 	"github.com/p8-org/p8/internal/simulator"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/models"
@@ -32,6 +33,9 @@ type Options struct {
 	Yields bool
 	// Serves: this process is a server, whose workers run the background jobs.
 	Serves bool
+	// Tape records or plays the models and the tools of the outside; nil for neither. The store
+	// is then one in memory, whatever the settings say.
+	Tape *replay.Tape
 	// Debug gets the JSON of each request to a model; it may be nil.
 	Debug io.Writer
 	// Now and NewID are the clock and the source of ids.
@@ -52,7 +56,12 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		}
 	}()
 	var documents catalog.Store
-	if !cfg.Database().None {
+	if o.Tape != nil {
+		if p.Store, err = openEmpty(ctx, p.Log); err != nil {
+			return nil, err
+		}
+		documents = p.Store
+	} else if !cfg.Database().None {
 		p.Store, err = OpenStore(ctx, cfg, p.Log)
 		var taken *InUse
 		readOnly := errors.As(err, &taken) && (o.NoStore || o.Yields)
@@ -83,7 +92,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	if err != nil {
 		return nil, err
 	}
-	p.Models, p.Choice = NewModels(ctx, cfg, prices.Cost, o.Debug)
+	p.Models, p.Choice = NewModels(ctx, cfg, ModelOptions{Cost: prices.Cost, Tape: o.Tape, Debug: o.Debug})
 	if o.Serves {
 		if p.keeper, err = newKeeper(cfg, p.Store, o); err != nil {
 			return nil, err
@@ -123,6 +132,9 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		return nil, err
 	}
 	p.box = &tool.Box{Local: tools, Resources: p.resources, Servers: p.servers, Logger: p.Log}
+	if o.Tape != nil {
+		p.box.Servers = o.Tape.Servers(p.servers)
+	}
 	var admits func(context.Context, bool) (chat.Account, error)
 	if o.Serves {
 		admits = admit(p.keeper)

@@ -11,6 +11,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/logins"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/internal/outbound"
+	"github.com/p8-org/p8/internal/replay"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/anthropic"
 	"github.com/p8-org/p8/llm/gemini"
@@ -20,13 +21,22 @@ import (
 	"github.com/p8-org/p8/tool/mcp"
 )
 
-// NewModels returns the registry of all providers, and the default model. cost is the price of a
-// request, for telemetry; debug gets the JSON of each request. Both may be nil.
-func NewModels(ctx context.Context, cfg *config.Config, cost func(string, llm.Usage) float64, debug io.Writer) (*llm.Registry, llm.Choice) {
-	choice := llm.ChooseDefault(ctx, llm.ChooseOptions{Getenv: cfg.ProviderEnv})
+// ModelOptions configure NewModels; each may be nil.
+type ModelOptions struct {
+	// Cost is the price of a request, for telemetry.
+	Cost func(string, llm.Usage) float64
+	// Tape records or plays the models.
+	Tape *replay.Tape
+	// Debug gets the JSON of each request.
+	Debug io.Writer
+}
+
+// NewModels returns the registry of all providers, and the default model.
+func NewModels(ctx context.Context, cfg *config.Config, mo ModelOptions) (*llm.Registry, llm.Choice) {
+	choice := mo.Tape.Choice(func() llm.Choice { return llm.ChooseDefault(ctx, llm.ChooseOptions{Getenv: cfg.ProviderEnv}) })
 	var show func([]byte)
-	if debug != nil {
-		show = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
+	if mo.Debug != nil {
+		show = func(payload []byte) { fmt.Fprintf(mo.Debug, "%s\n", payload) }
 	}
 	client := outbound.NewClient() // shared by all providers
 	o := llm.ProvidersOptions{
@@ -39,7 +49,10 @@ func NewModels(ctx context.Context, cfg *config.Config, cost func(string, llm.Us
 	providers["offline"] = func(string) (llm.Model, error) {
 		return withDebug(offline.New(offline.Options{Notice: choice.Notice}), show)
 	}
-	return llm.NewRegistry(llm.RegistryOptions{Providers: providers, Local: []string{"offline"}, Cost: cost}), choice
+	for name, construct := range providers {
+		providers[name] = mo.Tape.Provider(name, construct)
+	}
+	return llm.NewRegistry(llm.RegistryOptions{Providers: providers, Local: []string{"offline"}, Cost: mo.Cost}), choice
 }
 
 // NewPrices returns the table of models, with the additions of P8_MODELS_FILE.

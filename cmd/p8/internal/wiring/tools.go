@@ -20,6 +20,11 @@ func (p *Parts) openTools(cfg *config.Config, o Options) (*tool.Registry, error)
 	if p.own, err = p.OwnTools(cfg, o); err != nil {
 		return nil, err
 	}
+	for i, t := range p.own {
+		if o.Tape != nil && tool.AnnotationsOf(t).OpenWorld {
+			p.own[i] = o.Tape.Tool("", t)
+		}
+	}
 	p.resources = builtin.NewResources(p.toolOptions(cfg, o))
 	return tool.NewRegistry(p.own...)
 }
