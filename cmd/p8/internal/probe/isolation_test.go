@@ -23,6 +23,9 @@ func TestNobodySeesAnothers(t *testing.T) {
 		w.all(t, "", w.people, func(s *spy) { s.attacks(reads, harms, bare) })
 		w.all(t, "", w.people, func(s *spy) { s.attacks(talks) })
 		w.all(t, "", w.people, (*spy).listens)
+		w.guests(t)
+		w.subscribes(t)
+		w.pushes(t)
 		if harness.Count(t, 0, 1) > 0 {
 			w.all(t, "was harmed", w.people, (*spy).owns)
 		}
@@ -30,6 +33,7 @@ func TestNobodySeesAnothers(t *testing.T) {
 		w.all(t, "", acme, (*spy).destroys)
 		w.all(t, "was harmed", globex, (*spy).owns)
 		w.all(t, "", globex, (*spy).destroys)
+		w.pushed(t)
 		t.Logf("%s: %d surfaces × %d people, %d requests", w.engine, len(surfaces), len(w.people), w.requests.Load())
 	})
 }

@@ -11,5 +11,5 @@ var admins = map[string]bool{"key": true, "audited": true, "account": true, "quo
 
 // tenants are the places whose rows without a user the whole tenant reads.
 var tenants = map[string]bool{
-	"document": true, "helper": true, "file": true, "web": true, "ontology": true, "resource": true,
+	"document": true, "helper": true, "file": true, "web": true, "ontology": true, "resource": true, "told": true, "toldlast": true,
 }

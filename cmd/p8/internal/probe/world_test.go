@@ -37,6 +37,7 @@ type world struct {
 	*wiring.Parts
 	handler *api.Handler
 	model   *mind
+	hooks   *hooks
 	// database is the URL of PostgreSQL, or the path of SQLite's file.
 	engine, database string
 	people           []*person
@@ -59,14 +60,14 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(t *testing.T, engine string) *world {
 	t.Helper()
-	w := &world{engine: engine, model: newMind(t), people: newPeople(t)}
+	w := &world{engine: engine, model: newMind(t), hooks: newHooks(t), people: newPeople(t)}
 	web := httptest.NewServer(http.HandlerFunc(w.searched))
 	t.Cleanup(web.Close)
 	dir := t.TempDir()
 	env := append(w.model.Env(),
 		"HOME="+dir, "P8_DATA_DIR="+dir, "P8_MANUAL=false", "P8_JOB_WORKERS=4",
 		"P8_AUTH_JWT_SECRET="+secret, "P8_API_KEY="+gatewayKey, "P8_AUTH_KEYS=true", "P8_TRUST_IDENTITY_HEADERS=true",
-		"P8_A2A_AGENTS=*", "P8_MCP_AGENTS=*", "P8_SEARCH_URL="+web.URL)
+		"P8_A2A_AGENTS=*", "P8_A2A_PRIVATE_WEBHOOKS=true", "P8_MCP_AGENTS=*", "P8_SEARCH_URL="+web.URL)
 	if w.database = filepath.Join(dir, "p8.db"); engine == "postgres" {
 		w.database = harness.Postgres(t, "")
 		env = append(env, "P8_DATABASE_URL="+w.database)
@@ -212,6 +213,8 @@ type request struct {
 	headers            []string
 	// until ends an endless answer as soon as it has the text.
 	until string
+	// began is called when the answer begins; it may be nil.
+	began func()
 }
 
 type answer struct {
@@ -264,7 +267,7 @@ func (w *world) send(t testing.TB, p *person, role identity.Role, q request) ans
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	rec := &cutter{ResponseRecorder: httptest.NewRecorder(), until: q.until, cut: cancel}
+	rec := &cutter{ResponseRecorder: httptest.NewRecorder(), until: q.until, cut: cancel, began: q.began}
 	w.requests.Add(1)
 	w.handler.ServeHTTP(rec, r)
 	if ctx.Err() == context.DeadlineExceeded {
@@ -276,8 +279,15 @@ func (w *world) send(t testing.TB, p *person, role identity.Role, q request) ans
 // cutter leaves a stream as soon as it has what it waits for.
 type cutter struct {
 	*httptest.ResponseRecorder
-	until string
-	cut   func()
+	until      string
+	cut, began func()
+}
+
+func (c *cutter) WriteHeader(status int) {
+	c.ResponseRecorder.WriteHeader(status)
+	if c.began != nil {
+		c.began()
+	}
 }
 
 func (c *cutter) Write(b []byte) (int, error) {
