@@ -61,7 +61,7 @@ func newObserver(cfg *config.Config, log *slog.Logger) (*observer, error) {
 		}),
 		// Its queue is bounded; spans that do not fit in are lost.
 		sdktrace.WithBatcher(otlp.NewSpans(otlp.SpanOptions{
-			Client: o.client, Clean: cleaner(cfg), MaxText: spanText, MaxCount: spanCount, Logger: log,
+			Client: o.client, Clean: cfg.SpanRedactor().Text, MaxText: spanText, MaxCount: spanCount, Logger: log,
 		})),
 	)
 	o.closers = append(o.closers, spans.Shutdown)
