@@ -16,6 +16,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/completion"
 	"github.com/p8-org/p8/cmd/p8/internal/converse"
 	"github.com/p8-org/p8/cmd/p8/internal/documents"
+	"github.com/p8-org/p8/cmd/p8/internal/evals"
 	"github.com/p8-org/p8/cmd/p8/internal/knowledge"
 	"github.com/p8-org/p8/cmd/p8/internal/operate"
 	"github.com/p8-org/p8/cmd/p8/internal/people"
@@ -44,6 +45,9 @@ type grammar struct {
 	Test     cases.Test       `cmd:"" help:"Test agents by cases with recorded answers of models." group:"Agents" example:"p8 test my-agents"`
 	Models   documents.Models `cmd:"" help:"List models with their windows and prices." group:"Agents" example:"p8 models claude"`
 	Simulate operate.Simulate `cmd:"" help:"Play a scripted stream of events, without a model." group:"Agents" example:"p8 simulate --children"`
+
+	Eval        evals.Eval        `cmd:"" help:"Run agents over datasets, judge their answers, and report." group:"Evaluation"`
+	Experiments evals.Experiments `cmd:"" help:"Keep evaluations as files and run them again." group:"Evaluation"`
 
 	Sessions  sessions.Sessions  `cmd:"" help:"List, show and delete sessions, and preview what a model is sent." group:"Sessions and memory"`
 	Timeline  sessions.Timeline  `cmd:"" help:"Show the messages and moments of a session." group:"Sessions and memory" example:"p8 timeline trip"`

@@ -24,7 +24,7 @@ var inner = map[string][]string{
 	"cmd/p8": {
 		"cmd/p8",
 		"cmd/p8/internal/converse",
-		"cmd/p8/internal/access", "cmd/p8/internal/cases", "cmd/p8/internal/sessions", "cmd/p8/internal/runs", "cmd/p8/internal/knowledge", "cmd/p8/internal/documents", "cmd/p8/internal/operate", "cmd/p8/internal/tools", "cmd/p8/internal/account",
+		"cmd/p8/internal/evals", "cmd/p8/internal/access", "cmd/p8/internal/cases", "cmd/p8/internal/sessions", "cmd/p8/internal/runs", "cmd/p8/internal/knowledge", "cmd/p8/internal/documents", "cmd/p8/internal/operate", "cmd/p8/internal/tools", "cmd/p8/internal/account",
 		"cmd/p8/internal/completion", "cmd/p8/internal/turns", "cmd/p8/internal/peer",
 		"cmd/p8/internal/wiring", "cmd/p8/internal/datadir", "cmd/p8/internal/logins", "cmd/p8/internal/prompt", "cmd/p8/internal/browser", "cmd/p8/internal/command",
 		"cmd/p8/internal/watch", "cmd/p8/internal/show", "cmd/p8/internal/markdown", "cmd/p8/internal/term",

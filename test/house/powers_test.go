@@ -60,6 +60,7 @@ func powers() []power {
 				"cmd/p8/internal/datadir":   "the address file, and the permissions of the data folder",
 				"cmd/p8/internal/documents": "the documents that p8 schema checks and imports, and p8 init writes",
 				"cmd/p8/internal/cases":     "cases, what they load, and their recordings",
+				"cmd/p8/internal/evals":     "datasets, checks, experiments and reports",
 				"cmd/p8/internal/watch":     "the folder that p8 dev watches",
 				"cmd/p8/internal/logins":    "the logins at MCP servers and at p8 servers",
 				"cmd/p8/internal/operate":   "whether the database file exists",

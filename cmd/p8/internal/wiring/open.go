@@ -39,6 +39,8 @@ type Options struct {
 	Tape *replay.Tape
 	// Debug gets the JSON of each request to a model; it may be nil.
 	Debug io.Writer
+	// Pace wraps each model, below what tries requests again; it may be nil.
+	Pace func(llm.Model) llm.Model
 	// Now and NewID are the clock and the source of ids.
 	Now   func() time.Time
 	NewID func() string
@@ -93,7 +95,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	if err != nil {
 		return nil, err
 	}
-	p.Models, p.Choice = NewModels(ctx, cfg, ModelOptions{Cost: prices.Cost, Tape: o.Tape, Debug: o.Debug})
+	p.Models, p.Choice = NewModels(ctx, cfg, ModelOptions{Cost: prices.Cost, Tape: o.Tape, Pace: o.Pace, Debug: o.Debug})
 	if o.Serves {
 		if p.keeper, err = newKeeper(cfg, p.Store, o); err != nil {
 			return nil, err

@@ -27,6 +27,8 @@ type ModelOptions struct {
 	Cost func(string, llm.Usage) float64
 	// Tape records or plays the models.
 	Tape *replay.Tape
+	// Pace wraps each model, below what tries requests again.
+	Pace func(llm.Model) llm.Model
 	// Debug gets the JSON of each request.
 	Debug io.Writer
 }
@@ -50,9 +52,23 @@ func NewModels(ctx context.Context, cfg *config.Config, mo ModelOptions) (*llm.R
 		return withDebug(offline.New(offline.Options{Notice: choice.Notice}), show)
 	}
 	for name, construct := range providers {
-		providers[name] = mo.Tape.Provider(name, construct)
+		providers[name] = mo.paced(mo.Tape.Provider(name, construct))
 	}
 	return llm.NewRegistry(llm.RegistryOptions{Providers: providers, Local: []string{"offline"}, Cost: mo.Cost}), choice
+}
+
+// paced returns a constructor of paced models.
+func (o *ModelOptions) paced(construct llm.Constructor) llm.Constructor {
+	if o.Pace == nil {
+		return construct
+	}
+	return func(model string) (llm.Model, error) {
+		m, err := construct(model)
+		if err != nil {
+			return nil, err
+		}
+		return o.Pace(m), nil
+	}
 }
 
 // NewPrices returns the table of models, with the additions of P8_MODELS_FILE.
