@@ -21,6 +21,9 @@ require (
 	github.com/ledongthuc/pdf v0.0.0-20260907135840-6c8c28e0e8a0 // the text of PDF files, in a child process as it may loop; no free Go module is better
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // MCP as a client and as a server: revisions, transports, OAuth
 	github.com/ncruces/go-sqlite3 v0.35.6 // the embedded database without cgo, with an authorizer
+	github.com/prometheus/client_golang v1.25.0 // the page of metrics: formats, and the numbers of Go and the process
+	github.com/prometheus/client_model v0.6.3
+	github.com/prometheus/otlptranslator v1.0.0
 	github.com/riverqueue/river v0.31.0 // the job queue on either database, behind internal/jobs so that the pin can move
 	github.com/riverqueue/river/riverdriver v0.31.0
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.31.0
@@ -33,6 +36,7 @@ require (
 	github.com/yuin/goldmark v1.8.7 // Markdown: links and headings of pages, answers on a terminal
 	go.opentelemetry.io/otel v1.47.0 // telemetry: attributes, and the headers of a trace
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.47.0 // spans → messages of OTLP; internal/otlp sends them, without grpc-go
+	go.opentelemetry.io/otel/exporters/prometheus v0.69.0 // metrics → Prometheus
 	go.opentelemetry.io/otel/metric v1.47.0 // telemetry: the API of metrics
 	go.opentelemetry.io/otel/sdk v1.47.0 // spans: sampling, batches
 	go.opentelemetry.io/otel/sdk/metric v1.47.0 // metrics: aggregation
@@ -41,7 +45,7 @@ require (
 	go.uber.org/goleak v1.3.0 // tests: leaks of goroutines
 	golang.org/x/crypto v0.58.0 // passwords of local users: argon2id; certificates by ACME
 	golang.org/x/net v0.61.0 // the HTML parser; names of domains
-	golang.org/x/oauth2 v0.36.0 // tokens for people (PKCE, devices) and client credentials for MCP servers
+	golang.org/x/oauth2 v0.37.0 // tokens for people (PKCE, devices) and client credentials for MCP servers
 	golang.org/x/sys v0.49.0 // file locks
 	golang.org/x/term v0.47.0 // the prompt: raw keys, size
 	golang.org/x/text v0.43.0 // Unicode folding of keys, messages of schema errors
@@ -52,6 +56,7 @@ require (
 
 require (
 	github.com/JohannesKaufmann/dom v0.3.1 // indirect
+	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/dlclark/regexp2/v2 v2.5.1 // indirect
@@ -61,9 +66,12 @@ require (
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/ncruces/go-sqlite3-wasm/v6 v6.3.35304 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect
 	github.com/ncruces/wbt v1.0.0 // indirect
+	github.com/prometheus/common v0.72.0 // indirect
+	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/riverqueue/river/rivershared v0.31.0 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect

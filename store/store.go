@@ -92,10 +92,7 @@ func (s *Store) run(ctx context.Context, op string,
 	if err != nil {
 		return err
 	}
-	ctx, observed := s.observe(ctx, op)
-	err = with(ctx, by.scope(), func(c Conn) error { return fn(c, by) })
-	observed.End(err)
-	return fail(op, err)
+	return fail(op, with(ctx, by.scope(), func(c Conn) error { return fn(c, by) }))
 }
 
 // Tables lists the tables that Select may read.

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"errors"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
 
@@ -13,14 +14,32 @@ type instruments struct {
 	money                metric.Float64Counter
 	firstChunk, perChunk metric.Float64Histogram
 	descriptions         [kinds]description
+	// values bound the attributes by which the instruments are split.
+	values map[attribute.Key]*Names
+}
+
+// maxValues bounds the values of an attribute in the metrics that others may choose, maxOwn that of
+// operations and routes, which p8 has many of.
+const maxValues, maxOwn = 100, 400
+
+func newNames(key attribute.Key) *Names {
+	if key == DBOperation || key == HTTPRoute {
+		return NewNames(maxOwn)
+	}
+	return NewNames(maxValues)
 }
 
 func newInstruments(m metric.Meter) (instruments, error) {
-	var i instruments
+	i := instruments{values: map[attribute.Key]*Names{errorType: newNames(errorType)}}
 	var errs [kinds + 4]error
 	for k := range kinds {
 		d := describe(k)
 		i.descriptions[k] = d
+		for _, key := range d.by {
+			if i.values[key] == nil {
+				i.values[key] = newNames(key)
+			}
+		}
 		i.durations[k], errs[k] = m.Float64Histogram(d.duration, metric.WithUnit("s"),
 			metric.WithDescription(d.about), metric.WithExplicitBucketBoundaries(d.bounds...))
 	}

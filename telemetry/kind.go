@@ -110,13 +110,18 @@ func keys(list ...string) []attribute.Key {
 	return out
 }
 
-// splits returns the attributes by which the metrics of an operation are split.
-func (d *description) splits(all []attribute.KeyValue) []attribute.KeyValue {
+// splits returns the attributes by which the metrics of an operation are split. A metric keeps a
+// series for each value, so texts are bounded.
+func (d *description) splits(all []attribute.KeyValue, values map[attribute.Key]*Names) []attribute.KeyValue {
 	out := make([]attribute.KeyValue, 0, len(d.by)+3)
 	for _, a := range all {
-		if slices.Contains(d.by, a.Key) {
-			out = append(out, a)
+		if !slices.Contains(d.by, a.Key) {
+			continue
 		}
+		if a.Value.Type() == attribute.STRING {
+			a.Value = attribute.StringValue(values[a.Key].Of(a.Value.AsString()))
+		}
+		out = append(out, a)
 	}
 	if d.operation != "" {
 		out = append(out, attribute.String(operationName, d.operation))

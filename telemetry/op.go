@@ -166,10 +166,10 @@ func typeOf(err error) string {
 // measure records the metrics.
 func (o *Op) measure(d *description, end time.Time) {
 	ctx := trace.ContextWithSpan(context.Background(), o.span) // metrics may name it as an example
-	splits := d.splits(o.attrs)
+	splits := d.splits(o.attrs, o.t.values)
 	all := splits
 	if o.failure != "" {
-		all = append(splits, attribute.String(errorType, o.failure))
+		all = append(splits, attribute.String(errorType, o.t.values[errorType].Of(o.failure)))
 	}
 	o.t.durations[o.kind].Record(ctx, end.Sub(o.since).Seconds(), metric.WithAttributes(all...))
 	if o.kind != Chat && o.kind != Embeddings {

@@ -145,3 +145,35 @@ func TestOff(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestHostileNames: ten thousand names of models are a hundred and other.
+func TestHostileNames(t *testing.T) {
+	r := observed.New(t, telemetry.Options{})
+	for i := range 10_000 {
+		_, op := telemetry.Start(r.Context(t), telemetry.Embeddings, "x")
+		op.String(telemetry.Provider, "openai")
+		op.String(telemetry.RequestModel, fmt.Sprintf("model %d", i))
+		op.Used(telemetry.Usage{Input: 1, USD: 1})
+		op.End(typed(fmt.Sprint(i)))
+	}
+	_, op := telemetry.Start(r.Context(t), telemetry.Tool, strings.Repeat("x", 10_000))
+	op.String(telemetry.ToolName, strings.Repeat("x", 10_000))
+	op.End(nil)
+	got := r.Metrics(t)
+	for metric, want := range map[string]int{"p8.cost ": 101, "gen_ai.client.token.usage ": 101, "gen_ai.client.operation.duration ": 101, "gen_ai.execute_tool.duration ": 1} {
+		if n := strings.Count("\n"+got, "\n"+metric); n != want {
+			t.Errorf("%s: %d series, want %d", metric, n, want)
+		}
+	}
+	for _, has := range []string{"gen_ai.request.model=model 99:", "gen_ai.request.model=other: 9900", "gen_ai.tool.name=other: 1"} {
+		if !strings.Contains(got, has) {
+			t.Errorf("%q is not in the metrics", has)
+		}
+	}
+	names := telemetry.NewNames(1, "own")
+	for _, c := range [][2]string{{"a", "a"}, {"b", telemetry.Other}, {"own", "own"}, {"a", "a"}} {
+		if got := names.Of(c[0]); got != c[1] {
+			t.Errorf("%q is %q", c[0], got)
+		}
+	}
+}

@@ -141,6 +141,8 @@ func (c *Config) requirements() []requirement {
 	_, redactNames := redact.New(redact.Options{Patterns: c.Redact})
 	_, redactOwn := redact.New(redact.Options{Own: strings.Fields(c.RedactPatterns)})
 	return append(c.otelRequirements(), []requirement{
+		{"P8_METRICS_ADDR", c.MetricsAddr == "" || c.MetricsAddr == metricsOff || isListen(c.MetricsAddr), ""},
+		{"P8_PPROF_ADDR", c.PprofAddr == "" || isListen(c.PprofAddr), ""},
 		{"P8_PORT", within(c.Port, 0, 65535), ""},
 		{"P8_ALLOWED_ORIGINS", !slices.ContainsFunc(c.AllowedOrigins, isNoOrigin), ""},
 		{"P8_CORS_ORIGINS", slices.Equal(c.CORSOrigins, []string{"*"}) || !slices.ContainsFunc(c.CORSOrigins, isNoExactOrigin), ""},

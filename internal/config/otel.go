@@ -61,6 +61,8 @@ func (c *Config) otelRequirements() []requirement {
 		{"P8_OTEL_SAMPLER", slices.Contains([]string{"always_on", "always_off", "traceidratio"}, strings.TrimPrefix(c.OTelSampler, "parentbased_")), ""},
 		{"P8_OTEL_SAMPLER_ARG", c.OTelSamplerArg >= 0 && c.OTelSamplerArg <= 1, ""},
 		{"P8_OTEL_RESOURCE_ATTRIBUTES", isPairs(c.OTelResource), ""},
+		{"P8_OTEL_METRICS_EXPORTER", slices.Contains([]string{"otlp", "none", "prometheus"}, c.OTelMetrics), ""},
+		{"P8_OTEL_METRIC_EXPORT_INTERVAL", c.OTelInterval >= Milliseconds(time.Second) && c.OTelInterval <= Milliseconds(time.Hour), ""},
 		{"P8_OTEL_CONTENT", isBool(c.OTelContent) || slices.Contains(contentModes, strings.ToUpper(c.OTelContent)), ""},
 	}
 }

@@ -56,6 +56,7 @@ type judged struct {
 func (c *Config) weak() []judged {
 	open := c.Authenticates()
 	db := c.Database()
+	pprof, _, hasPprof := c.PprofAddress()
 	return []judged{
 		{c.AuthRole == "admin", Weakness{"P8_AUTH_DEFAULT_ROLE", "every token without a known role has the rights of an admin", "set it to reader or member, and name the admins in P8_AUTH_ROLES"}},
 		{c.AuthSecret != "" && c.AuthAudience == "", Weakness{"P8_AUTH_AUDIENCE", "a token that was signed with the same secret for another program counts here", "set it to the address of this server, and put it into the tokens"}},
@@ -66,6 +67,7 @@ func (c *Config) weak() []judged {
 		{slices.Contains(c.CORSOrigins, "*"), Weakness{"P8_CORS_ORIGINS", "the pages of every site may call the server", "name the origins"}},
 		{c.AuthAnonymous && c.QuotaAddress == "", Weakness{"P8_QUOTA_ADDRESS", "P8_AUTH_ANONYMOUS lets anybody make models work at your cost, and one address may take what all visitors have", "set it, such as requests=60, and P8_QUOTA_USER"}},
 		{open && c.QuotaUser == "" && c.QuotaTenant == "", Weakness{"P8_QUOTA_USER", "a caller may use any number of tokens and dollars", "set it or P8_QUOTA_TENANT, such as requests=60,runs=4,usd=5"}},
+		{isOpenAddress(pprof, hasPprof), Weakness{"P8_PPROF_ADDR", "whoever reaches this address reads what is in the memory, and can keep the server busy", "set it to a port of this machine, such as 6060, and reach it through a tunnel, or unset it"}},
 		{c.A2APrivateHooks, Weakness{"P8_A2A_PRIVATE_WEBHOOKS", "clients can make this server send requests into its own network", "unset it"}},
 		{c.ReminderURL != "" && c.ReminderSecret == "", Weakness{"P8_REMINDER_WEBHOOK_SECRET", "the receiver of reminders cannot tell them from forged ones", "set it to a random text"}},
 		{c.LogLevel <= slog.LevelDebug, Weakness{"P8_LOG_LEVEL", "debug messages name sessions, tools and addresses", "set it to info or warn"}},

@@ -32,7 +32,6 @@ import (
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/store"
-	"github.com/p8-org/p8/telemetry"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -97,9 +96,7 @@ type Options struct {
 	PageSize int
 	// Extend may register more with the SDK's server; nil registers nothing.
 	Extend func(*sdk.Server)
-	// Telemetry records requests; nil records those of contexts that have one.
-	Telemetry *telemetry.Telemetry
-	Logger    *slog.Logger
+	Logger *slog.Logger
 }
 
 // The defaults of Options.
@@ -166,7 +163,6 @@ func New(o Options) (*Server, error) {
 		o.Extend(s.sdk)
 	}
 	s.sdk.AddReceivingMiddleware(s.receive)
-	s.sdk.AddReceivingMiddleware(s.observed) // the last one is the first to see a request
 	s.sdk.AddSendingMiddleware(s.send)
 	return s, nil
 }

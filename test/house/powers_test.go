@@ -123,8 +123,9 @@ func powers() []power {
 			},
 			instead: "begin an operation of telemetry",
 			holders: map[string]string{
-				"cmd/p8/internal/wiring": "chooses the providers",
-				"cmd/p8/internal/otlp":   "exports to the collector",
+				"cmd/p8/internal/wiring":  "chooses the providers",
+				"cmd/p8/internal/otlp":    "exports to the collector",
+				"cmd/p8/internal/metrics": "the page of metrics",
 			},
 		},
 	}

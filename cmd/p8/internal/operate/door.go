@@ -76,19 +76,22 @@ func newDoor(cfg *config.Config, public net.Listener, log *slog.Logger) (d door,
 	return d, err
 }
 
-// serve serves until the server is shut down, and returns the address.
-func (d door) serve(server *http.Server, most int, failed chan<- error) (base string) {
+// serve serves until the server is shut down. It returns the address, and what counts the open
+// connections.
+func (d door) serve(server *http.Server, most int, failed chan<- error) (base string, open func() int) {
 	public := edge.Bound(d.public, most)
 	if d.tls == nil {
 		go func() { failed <- server.Serve(public) }()
-		return address(d.public)
+		return address(d.public), public.Open
 	}
+	own := edge.Bound(d.local, most)
+	open = func() int { return public.Open() + own.Open() }
 	server.TLSConfig = d.tls
 	go func() { failed <- server.ServeTLS(public, "", "") }()
-	go func() { failed <- server.Serve(edge.Bound(d.local, most)) }()
+	go func() { failed <- server.Serve(own) }()
 	if d.authority != nil {
 		go d.authority.Obtain()
-		return "https://" + d.domain
+		return "https://" + d.domain, open
 	}
-	return "https" + strings.TrimPrefix(address(d.public), "http")
+	return "https" + strings.TrimPrefix(address(d.public), "http"), open
 }

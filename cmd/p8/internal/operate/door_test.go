@@ -53,7 +53,7 @@ func TestTLS(t *testing.T) {
 	must(t, err)
 	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }), log)
 	failed := make(chan error, 2)
-	base := d.serve(server, 10, failed)
+	base, _ := d.serve(server, 10, failed)
 	roots := x509.NewCertPool()
 	leaf, err := x509.ParseCertificate(der)
 	must(t, err)

@@ -101,7 +101,7 @@ func TestGateway(t *testing.T) {
 		_, _ = fmt.Fprint(w, id.TenantID, "/", id.UserID, " ", id.Expires.IsZero())
 	}), log)
 	failed := make(chan error, 2)
-	base := d.serve(s, 100, failed)
+	base, _ := d.serve(s, 100, failed)
 	t.Cleanup(func() {
 		_ = s.Close()
 		<-failed

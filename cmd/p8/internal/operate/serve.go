@@ -106,8 +106,16 @@ func (c *Serve) Run(a *command.App) error {
 	handler := p.Handler(cfg, callers)
 	server := newServer(handler, p.Log)
 	failed := make(chan error, 2)
-	base := door.serve(server, p.Connections, failed)
-	greet(a, cfg, p, base, callers.Required())
+	base, connections := door.serve(server, p.Connections, failed)
+	if err := p.Observe(cfg, callers, connections); err != nil {
+		return err
+	}
+	metricsAt, asides, err := newAsides(cfg, p.Metrics(), p.Log)
+	if err != nil {
+		return err
+	}
+	defer closeAsides(asides)
+	greet(a, cfg, p, base, metricsAt, callers.Required())
 
 	select {
 	case err := <-failed:
@@ -120,7 +128,7 @@ func (c *Serve) Run(a *command.App) error {
 }
 
 // greet prints that the server is ready and how to reach it.
-func greet(a *command.App, cfg *config.Config, p *wiring.Parts, base string, authenticates bool) {
+func greet(a *command.App, cfg *config.Config, p *wiring.Parts, base, metricsAt string, authenticates bool) {
 	reach, header := "this machine only: without authentication p8 binds loopback addresses only", ""
 	if authenticates {
 		reach, header = "callers with a token", `-H "Authorization: Bearer $TOKEN" `
@@ -140,6 +148,9 @@ func greet(a *command.App, cfg *config.Config, p *wiring.Parts, base string, aut
   MCP clients: %s/mcp, or the command p8 mcp
 
 `, command.Version(), base, p.Choice.Model, p.Choice.Reason, cfg.Database(), reach, base, header, base)
+	if metricsAt != "" {
+		fmt.Fprintf(a.Stdout, "Metrics: %s\n\n", metricsAt)
+	}
 	a.WarnUnknown(cfg)
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/internal/config"
-	"github.com/p8-org/p8/internal/embed"
 	"github.com/p8-org/p8/internal/replay"
 	"github.com/p8-org/p8/internal/simulator"
 	"github.com/p8-org/p8/llm"
@@ -50,7 +49,7 @@ type Options struct {
 // models, the tools and the chat service. The caller closes them.
 func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err error) {
 	p := &Parts{Log: o.Log}
-	if p.observer, err = newObserver(cfg, p.Log); err != nil {
+	if p.observer, err = newObserver(cfg, o.Serves, p.Log); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -101,8 +100,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 			return nil, err
 		}
 	}
-	p.asked = embed.Observe(meterEmbedder(p.embedder, p.keeper, prices.Cost))
-	p.embedder = embed.Observe(p.embedder)
+	p.asked = meterEmbedder(p.embedder, p.keeper, prices.Cost)
 	bounds := newLimits(cfg, boundMemory(cfg, p.Log), openFiles())
 	p.Connections = bounds.conns
 	if p.memory, err = openMemory(ctx, p.Store, o); err != nil {
@@ -157,6 +155,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		Window:  windows(prices),
 		Ended:   p.ended(o),
 		Admit:   admits,
+		Stored:  p.observer.waited(),
 		MaxRuns: bounds.runs, Memory: bounds.memory,
 		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout, StepToolCalls: cfg.StepToolCalls, ToolCalls: cfg.ToolCalls,
 		MaxDepth: cfg.DelegationDepth, AnswerWithin: cfg.AnswerWithin, Attempts: attempts(cfg, o),

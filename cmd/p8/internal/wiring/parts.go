@@ -111,6 +111,7 @@ func (p *Parts) Close() {
 	if p.extractor != nil {
 		p.extractor.Close()
 	}
+	p.observer.close() // the metrics read the store
 	for _, s := range []*store.Store{p.memory, p.Store} {
 		if s == nil {
 			continue
@@ -119,7 +120,6 @@ func (p *Parts) Close() {
 			p.Log.Error("close the store", "error", err)
 		}
 	}
-	p.observer.close()
 }
 
 // closeWork waits up to 5 s for running jobs.

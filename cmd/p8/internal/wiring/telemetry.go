@@ -16,6 +16,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/metrics"
 	"github.com/p8-org/p8/cmd/p8/internal/otlp"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/telemetry"
@@ -37,23 +38,48 @@ type observer struct {
 	*telemetry.Telemetry
 	// client is nil if nothing is sent to a collector.
 	client *otlp.Client
+	// metrics is nil if there are none; meter counts for them, sources are read for them.
+	metrics *metrics.Metrics
+	meter   *metrics.Meter
+	sources *metrics.Observer
 	// closers flush and stop the providers.
 	closers []func(context.Context) error
 }
 
 // newObserver returns the observer of the settings; its Telemetry is nil if they ask for none.
-func newObserver(cfg *config.Config, log *slog.Logger) (*observer, error) {
+// Only servers have metrics.
+func newObserver(cfg *config.Config, serves bool, log *slog.Logger) (*observer, error) {
 	o := &observer{}
-	if !cfg.SendsTelemetry() {
+	sends, pages := cfg.SendsTelemetry(), serves && cfg.ServesMetrics()
+	if !sends && !pages {
 		return o, nil
 	}
 	// The SDK reports to a variable of its package.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Debug("OpenTelemetry", "error", err) }))
-	if err := o.connect(cfg); err != nil {
-		return nil, command.Fail(command.ExitUsage, err)
+	is := newResource(cfg)
+	out := telemetry.Options{Content: cfg.RecordsContent(), Version: command.Version()}
+	if sends {
+		if err := o.connect(cfg); err != nil {
+			return nil, command.Fail(command.ExitUsage, err)
+		}
+		out.Tracer = o.spans(cfg, is, log)
 	}
+	var err error
+	if pages || serves && cfg.SendsMetrics() {
+		if out.Meter, err = o.measure(cfg, is, pages, log); err != nil {
+			return nil, err
+		}
+	}
+	if o.Telemetry, err = telemetry.New(out); err == nil && o.metrics != nil {
+		o.meter, err = metrics.NewMeter(o.Telemetry.Meter())
+	}
+	return o, err
+}
+
+// spans makes the provider of spans.
+func (o *observer) spans(cfg *config.Config, is *resource.Resource, log *slog.Logger) *sdktrace.TracerProvider {
 	spans := sdktrace.NewTracerProvider(
-		sdktrace.WithResource(newResource(cfg)),
+		sdktrace.WithResource(is),
 		sdktrace.WithSampler(sampler(cfg)),
 		sdktrace.WithRawSpanLimits(sdktrace.SpanLimits{
 			AttributeValueLengthLimit: spanHeld, AttributeCountLimit: spanCount, EventCountLimit: spanCount, LinkCountLimit: spanCount,
@@ -61,13 +87,11 @@ func newObserver(cfg *config.Config, log *slog.Logger) (*observer, error) {
 		}),
 		// Its queue is bounded; spans that do not fit in are lost.
 		sdktrace.WithBatcher(otlp.NewSpans(otlp.SpanOptions{
-			Client: o.client, Clean: cfg.SpanRedactor().Text, MaxText: spanText, MaxCount: spanCount, Logger: log,
+			Client: o.client, Clean: cleaner(cfg), MaxText: spanText, MaxCount: spanCount, Logger: log,
 		})),
 	)
 	o.closers = append(o.closers, spans.Shutdown)
-	var err error
-	o.Telemetry, err = telemetry.New(telemetry.Options{Tracer: spans, Content: cfg.RecordsContent(), Version: command.Version()})
-	return o, err
+	return spans
 }
 
 // connect makes the client of the collector.
@@ -93,12 +117,15 @@ func (o *observer) connect(cfg *config.Config) error {
 
 // close sends what is left and stops.
 func (o *observer) close() {
-	if o == nil || o.client == nil {
+	if o == nil || len(o.closers) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), flushWithin)
 	defer cancel()
-	o.client.Stop()
+	if o.client != nil {
+		o.client.Stop()
+		defer o.client.Close()
+	}
 	var errs []error
 	for _, c := range o.closers {
 		errs = append(errs, c(ctx))
@@ -106,7 +133,7 @@ func (o *observer) close() {
 	if err := errors.Join(errs...); err != nil {
 		otel.Handle(err)
 	}
-	o.client.Close()
+	o.closers = nil
 }
 
 // newResource describes this process.
