@@ -33,6 +33,8 @@ type Agent struct {
 	Document *Document
 	// Name is the document's [Document.Key].
 	Name string
+	// Hash is the SHA-256 of the document's text, hex, if a catalog compiled it.
+	Hash string
 	// Prompt is the system prompt without the user's context.
 	Prompt string
 	// Structured agents answer with JSON that follows Output.Schema.

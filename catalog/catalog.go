@@ -45,6 +45,7 @@ type Store interface {
 	Schemas(ctx context.Context, f store.SchemaFilter) ([]store.Schema, string, error)
 	PutSchema(ctx context.Context, d *store.Schema) error
 	DeleteSchema(ctx context.Context, nameOrID string) error
+	SchemaRevision(ctx context.Context, nameOrID, checksum string) (store.SchemaVersion, error)
 }
 
 // Options configure a Catalog; the zero value works.
@@ -60,6 +61,9 @@ type Options struct {
 	Store Store
 	// Shared is true if other processes, perhaps with other folders, use the store, too.
 	Shared bool
+	// KeepValid keeps the last valid text of a file of Dir in use while the file is not valid;
+	// else its documents are an *InvalidError, for who works on them.
+	KeepValid bool
 	// CacheSize bounds the compiled agents; 100 if 0.
 	CacheSize int
 	Logger    *slog.Logger
@@ -117,6 +121,7 @@ func New(o Options) (*Catalog, error) {
 	}
 	if o.Dir != "" {
 		c.folder = newFolder(o.Dir, "", c)
+		c.folder.keeps = o.KeepValid
 	}
 	if o.Document != "" {
 		c.given = newFolder(filepath.Dir(o.Document), filepath.Base(o.Document), c)
@@ -132,6 +137,26 @@ func (c *Catalog) Agent(ctx context.Context, name string) (*agent.Agent, error) 
 		return nil, err
 	}
 	return c.compile(s)
+}
+
+// Version returns the agent of a name as it was when its text had that hash. The error is that
+// of Agent, or store.ErrNotFound if the text is not kept.
+func (c *Catalog) Version(ctx context.Context, name, hash string) (*agent.Agent, error) {
+	s, err := c.find(ctx, name)
+	if err != nil || s.hash == hash {
+		if err != nil {
+			return nil, err
+		}
+		return c.compile(s)
+	}
+	if c.store == nil {
+		return nil, store.ErrNotFound
+	}
+	row, err := c.store.SchemaRevision(ctx, s.name(), hash)
+	if err != nil {
+		return nil, err
+	}
+	return c.compile(rowSource(&store.Schema{Name: row.Name, Source: row.Source, JSONSchema: row.JSONSchema}))
 }
 
 // Given reports whether the name finds [Options].Document.
@@ -274,6 +299,7 @@ func (c *Catalog) compile(s *source) (*agent.Agent, error) {
 	if err != nil {
 		return nil, invalid(s, err)
 	}
+	a.Hash = s.hash
 	c.cache.put(s.hash, a)
 	return a, nil
 }

@@ -99,6 +99,10 @@ func (t *table) PutSchema(ctx context.Context, d *store.Schema) error {
 	return t.broken
 }
 
+func (t *table) SchemaRevision(context.Context, string, string) (store.SchemaVersion, error) {
+	return store.SchemaVersion{}, store.ErrNotFound
+}
+
 func (t *table) DeleteSchema(ctx context.Context, name string) error {
 	delete(t.rows, [2]string{t.tenants(ctx)[0], name})
 	return nil
@@ -680,5 +684,49 @@ func BenchmarkAgent(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestFolderKeepsItsLastValidDocument: a text that is not valid is refused, and the one before
+// stays in use until the file is mended or deleted.
+func TestFolderKeepsItsLastValidDocument(t *testing.T) {
+	dir := t.TempDir()
+	c := newCatalog(t, catalog.Options{Dir: dir, KeepValid: true})
+	ctx := caller(t)
+	write(t, dir, "x.yaml", document("one", "First."))
+	if got := prompt(t, c, "one"); got != "First." {
+		t.Fatal(got)
+	}
+	for _, broken := range []string{"name: one\ntools: 7\n", "{", "name: one\ntools: 8\n"} {
+		write(t, dir, "x.yaml", broken)
+		if got := prompt(t, c, "one"); got != "First." {
+			t.Errorf("beside %q: %q", broken, got)
+		}
+	}
+	listed := func() catalog.Entry {
+		list, err := c.List(ctx, "")
+		i := slices.IndexFunc(list, func(e catalog.Entry) bool { return e.Name == "one" })
+		if err != nil || i < 0 {
+			t.Fatal(list, err)
+		}
+		return list[i]
+	}
+	if e := listed(); len(e.Problems) > 0 || len(e.Newer) != 2 || e.Newer[1].Line != 2 {
+		t.Errorf("%+v", e)
+	}
+	write(t, dir, "x.yaml", document("one", "Mended."))
+	if got := prompt(t, c, "one"); got != "Mended." {
+		t.Errorf("mended: %q", got)
+	}
+	if e := listed(); e.Newer != nil {
+		t.Errorf("%+v", e)
+	}
+	write(t, dir, "x.yaml", "{")
+	prompt(t, c, "one")
+	if err := os.Remove(filepath.Join(dir, "x.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Agent(ctx, "one"); err == nil {
+		t.Error("a deleted file is gone")
 	}
 }

@@ -28,6 +28,8 @@ type folder struct {
 	// only is the one file of the directory that counts, "" for all.
 	only string
 	c    *Catalog
+	// keeps is Options.KeepValid.
+	keeps bool
 
 	mu    sync.Mutex
 	seen  stamp // of the directory
@@ -42,11 +44,13 @@ type folder struct {
 }
 
 // file has the documents of a file with its stamp and the hash of its text. Markdown that
-// is no agent has none.
+// is no agent has none. While a text is not valid, sources are those of the text before, and
+// broken is what is listed beside them.
 type file struct {
 	stamp
 	hash    string
 	sources []*source
+	broken  *source
 }
 
 // stamp is the size and time of a file when it was read.
@@ -102,6 +106,19 @@ func (f *folder) version() int {
 		f.scan()
 	}
 	return f.changes
+}
+
+// newer returns the problems of a newer text of a document's file, which is not used.
+func (f *folder) newer(s *source) agent.Problems {
+	if f == nil || s.origin != File {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if x := f.files[s.file]; x != nil && x.broken != nil {
+		return x.broken.problems
+	}
+	return nil
 }
 
 // all returns every present document.
@@ -219,7 +236,7 @@ func (f *folder) read(name string, old *file, now time.Time) *file {
 		next.hash = err.Error()
 	}
 	if old != nil && old.hash == next.hash {
-		next.sources = old.sources
+		next.sources, next.broken = old.sources, old.broken
 		return next
 	}
 	var warnings agent.Problems
@@ -236,7 +253,17 @@ func (f *folder) read(name string, old *file, now time.Time) *file {
 		f.report(s.problems)
 	}
 	f.report(warnings)
+	next.keep(old, f)
 	return next
+}
+
+// keep makes a file that cannot be used any more keep the documents of its last valid text.
+func (x *file) keep(old *file, f *folder) {
+	if !f.keeps || old == nil || len(x.sources) != 1 || x.sources[0].problems == nil || len(old.sources) == 0 || old.sources[0].problems != nil {
+		return
+	}
+	x.broken, x.sources = x.sources[0], old.sources
+	f.c.log.Warn("a document of the schema folder is not valid any more; its last valid version is used until it is mended", "file", x.broken.file)
 }
 
 // report logs the problems of a document, once for each text.

@@ -24,6 +24,9 @@ type Entry struct {
 	Format string `json:"format,omitempty"`
 	// Problems are why the document cannot be used.
 	Problems agent.Problems `json:"problems,omitempty"`
+	// Newer are the problems of a newer text of its file. Until they are mended the document
+	// is used as it was.
+	Newer agent.Problems `json:"newer,omitempty"`
 }
 
 // List returns the documents that the caller may use, by name; kind selects ("" is all).
@@ -67,7 +70,7 @@ func (c *Catalog) entry(s *source) Entry {
 	d := a.Document
 	return Entry{
 		Name: s.name(), Names: s.names, Kind: d.Is(), Version: d.Version,
-		Description: d.Summary(), Origin: s.origin, Format: s.format,
+		Description: d.Summary(), Origin: s.origin, Format: s.format, Newer: c.folder.newer(s),
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *preparer) prepare(ctx context.Context, r request, allowed store.RunsAll
 	}
 	start.Allowed = allowed
 	start.Run = store.Run{
-		ID: p.request.runID, SessionID: p.session.stored.ID, AgentName: p.cast.Name, Model: p.cast.ModelName, Status: store.RunRunning,
+		ID: p.request.runID, SessionID: p.session.stored.ID, AgentName: p.cast.Name, AgentVersion: p.cast.Agent.Document.Version, AgentHash: p.cast.Agent.Hash, Model: p.cast.ModelName, Status: store.RunRunning,
 		Protocol: p.request.asked.Protocol, MessageID: p.request.answerID, InReplyTo: p.message.id,
 		Key: p.request.asked.Key, KeyHash: p.request.asked.KeyHash,
 		Request: raw, Process: s.o.Process, CreatedAt: p.request.started,

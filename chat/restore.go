@@ -33,7 +33,7 @@ func (s *preparer) restore(ctx context.Context, caller identity.Identity, from *
 	if successor != "" {
 		p.request.asked.Document, name = nil, successor
 	}
-	if p, err = s.withCast(ctx, p, name, named{}); err != nil {
+	if p, err = s.withCast(ctx, p, name, s.pinned(ctx, &from.run, name, p.request)); err != nil {
 		return p, err
 	}
 	if from.choice != nil {
@@ -45,6 +45,20 @@ func (s *preparer) restore(ctx context.Context, caller identity.Identity, from *
 		p.request.asked.ToolChoice = p.request.asked.ToolChoice.Later()
 	}
 	return s.rebuild(ctx, p, from.journal, from.unread)
+}
+
+// pinned finds the version of the agent that the run began with, which may have changed since.
+// A version that is gone, or another agent's turn, is left to the catalog.
+func (s *preparer) pinned(ctx context.Context, r *store.Run, name string, req request) named {
+	keeper, ok := s.o.Catalog.(Keeper)
+	if !ok || r.AgentHash == "" || r.AgentName != name || req.asked.Document != nil {
+		return named{}
+	}
+	a, err := keeper.Version(ctx, name, r.AgentHash)
+	if err != nil {
+		return named{}
+	}
+	return named{name: name, agent: a}
 }
 
 // reread restores the request of the run, and the name of its agent.

@@ -22,6 +22,13 @@ type Giver interface {
 	Given(name string) bool
 }
 
+// Keeper keeps the earlier versions of documents. If the Catalog implements it, as
+// *catalog.Catalog does, a run that is resumed goes on with the version that it began with.
+type Keeper interface {
+	// Version returns an agent as it was when its text had that hash.
+	Version(ctx context.Context, name, hash string) (*agent.Agent, error)
+}
+
 // Lister lists the agents that a session may be routed to. If the Catalog implements it,
 // as *catalog.Catalog does, clients may leave the choice of the agent to p8.
 type Lister interface {

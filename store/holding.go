@@ -41,7 +41,7 @@ const (
 // rows. An erasure deletes in this order: no row is left whose parent is gone.
 func personal() []Holding {
 	return []Holding{
-		holding("runs", inTime, `id user_id session_id agent_name model status reason protocol client_id message_id in_reply_to author
+		holding("runs", inTime, `id user_id session_id agent_name agent_version agent_hash model status reason protocol client_id message_id in_reply_to author
 			last_seq:integer log_bytes:integer open_requests:integer attempts:integer restarts:integer input_tokens:integer
 			output_tokens:integer cost_usd:number created_at:timestamp updated_at:timestamp changed_at:timestamp
 			rested_at:timestamp ended_at:timestamp`,

@@ -29,7 +29,11 @@ type Run struct {
 	UserID    string `json:"user_id,omitempty"`
 	SessionID string `json:"session_id"`
 	AgentName string `json:"agent_name"`
-	Model     string `json:"model,omitempty"`
+	// AgentVersion is the version number in the agent's document, AgentHash the SHA-256 of its
+	// text, hex; both are "" if unknown.
+	AgentVersion string `json:"agent_version,omitempty"`
+	AgentHash    string `json:"agent_hash,omitempty"`
+	Model        string `json:"model,omitempty"`
 	// Status is RunRunning and so on; Reason is that of its last event.Done.
 	Status string `json:"status"`
 	Reason string `json:"reason,omitempty"`
@@ -157,12 +161,12 @@ const (
 )
 
 // runColumns are a run's, but for its Request, which may be large.
-const runColumns = `tenant_id, id, user_id, session_id, agent_name, model, status, reason, protocol, client_id, author, message_id, in_reply_to,
+const runColumns = `tenant_id, id, user_id, session_id, agent_name, agent_version, agent_hash, model, status, reason, protocol, client_id, author, message_id, in_reply_to,
 	last_seq, idempotency_key, key_hash, owner, stop_requested, attempts, restarts,
 	input_tokens, output_tokens, cost_usd, created_at, updated_at, changed_at, ended_at`
 
 func (r *Run) columns() []any {
-	return []any{&r.TenantID, &r.ID, &r.UserID, &r.SessionID, &r.AgentName, &r.Model, &r.Status, &r.Reason, &r.Protocol, &r.ClientID, &r.Author, &r.MessageID, &r.InReplyTo,
+	return []any{&r.TenantID, &r.ID, &r.UserID, &r.SessionID, &r.AgentName, &r.AgentVersion, &r.AgentHash, &r.Model, &r.Status, &r.Reason, &r.Protocol, &r.ClientID, &r.Author, &r.MessageID, &r.InReplyTo,
 		&r.LastSeq, &r.Key, &r.KeyHash, &r.Process, &r.StopRequested, &r.Attempts, &r.Restarts,
 		&r.InputTokens, &r.OutputTokens, &r.CostUSD, &r.CreatedAt, &r.UpdatedAt, &r.ChangedAt, &r.EndedAt}
 }

@@ -69,7 +69,7 @@ func (r *Run) check() error {
 		return invalidf("an idempotency key must be 1-%d printable characters", maxName)
 	}
 	return firstError(checkProcess(r.Process), checkObject("request", &r.Request),
-		checkShort("agent_name", &r.AgentName, "model", &r.Model, "protocol", &r.Protocol, "key_hash", &r.KeyHash))
+		checkShort("agent_name", &r.AgentName, "agent_version", &r.AgentVersion, "agent_hash", &r.AgentHash, "model", &r.Model, "protocol", &r.Protocol, "key_hash", &r.KeyHash))
 }
 
 // insertRun writes the row of a new run, which is running.
@@ -77,10 +77,11 @@ func (w *writer) insertRun(ctx context.Context, r *Run) error {
 	err := w.c.Later(ctx, Statement{
 		SQL: `INSERT INTO runs
 			(tenant_id, id, user_id, session_id, agent_name, model, status, protocol, message_id, in_reply_to,
-			idempotency_key, key_hash, owner, created_at, updated_at, changed_at, client_id, author)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $14, $15, $16) ON CONFLICT DO NOTHING RETURNING 1`,
+			idempotency_key, key_hash, owner, created_at, updated_at, changed_at, client_id, author, agent_version, agent_hash)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $14, $15, $16, $17, $18) ON CONFLICT DO NOTHING RETURNING 1`,
 		Args: []any{w.by.TenantID, r.ID, w.by.user, r.SessionID, null(r.AgentName), null(r.Model), RunRunning, null(r.Protocol),
-			null(r.MessageID), null(r.InReplyTo), null(w.by.key(r.Key)), null(r.KeyHash), r.Process, w.now, null(w.by.ClientID), null(w.by.author)},
+			null(r.MessageID), null(r.InReplyTo), null(w.by.key(r.Key)), null(r.KeyHash), r.Process, w.now, null(w.by.ClientID), null(w.by.author),
+			null(r.AgentVersion), null(r.AgentHash)},
 		Missing: func() error { return w.runRefused(ctx, r) },
 	})
 	if err != nil || len(r.Request) == 0 {

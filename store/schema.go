@@ -227,9 +227,21 @@ func (s *Store) DeleteSchema(ctx context.Context, nameOrID string) error {
 // at most 1000). The schema is the caller's of that name or id, else its tenant's, else
 // the system's. A deleted schema keeps its history.
 func (s *Store) SchemaHistory(ctx context.Context, nameOrID string, limit int) ([]SchemaVersion, error) {
-	limit = page(limit, 20, 1000)
-	var list []SchemaVersion
-	err := s.read(ctx, "read schema history", func(c Conn, by caller) error {
+	return s.schemaHistory(ctx, nameOrID, "", page(limit, 20, 1000))
+}
+
+// SchemaRevision returns the newest version of a schema with that Checksum. The schema is that
+// of SchemaHistory.
+func (s *Store) SchemaRevision(ctx context.Context, nameOrID, checksum string) (SchemaVersion, error) {
+	list, err := s.schemaHistory(ctx, nameOrID, checksum, 1)
+	if err != nil || len(list) == 0 {
+		return SchemaVersion{}, cmp.Or(err, notFound("revision of the schema", nameOrID))
+	}
+	return list[0], nil
+}
+
+func (s *Store) schemaHistory(ctx context.Context, nameOrID, checksum string, limit int) (list []SchemaVersion, err error) {
+	err = s.read(ctx, "read schema history", func(c Conn, by caller) error {
 		var tenant, id string
 		found, err := schemas.byNameOrID(nameOrID, func(column string) (bool, error) {
 			counts := ``
@@ -248,13 +260,13 @@ func (s *Store) SchemaHistory(ctx context.Context, nameOrID string, limit int) (
 			return err
 		}
 		return c.Query(ctx, `SELECT schema_id, name, revision, operation, content, json_schema, source, checksum, user_id, recorded_at
-			FROM schema_timemachine WHERE tenant_id = $1 AND schema_id = $2 ORDER BY revision DESC LIMIT $3`, func(r Row) error {
+			FROM schema_timemachine WHERE tenant_id = $1 AND schema_id = $2 AND ($4 = '' OR checksum = $4) ORDER BY revision DESC LIMIT $3`, func(r Row) error {
 			var v SchemaVersion
 			err := r.Scan(&v.SchemaID, &v.Name, &v.Version, &v.Operation, &v.Content, &v.JSONSchema, &v.Source, &v.Checksum,
 				&v.UserID, &v.RecordedAt)
 			list = append(list, v)
 			return err
-		}, tenant, id, limit)
+		}, tenant, id, limit, checksum)
 	})
 	return list, err
 }

@@ -33,7 +33,7 @@ func (c *Ask) Run(a *command.App) error {
 		if err != nil {
 			return err
 		}
-		docs, err := wiring.NewCatalog(cfg, nil, "", a.QuietLogger(cfg))
+		docs, err := wiring.NewCatalog(cfg, nil, "", false, a.QuietLogger(cfg))
 		if err != nil {
 			return err
 		}

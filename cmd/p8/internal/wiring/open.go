@@ -84,7 +84,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		}
 	}
 	p.Keeps = p.Store != nil && !o.NoStore
-	if p.Catalog, err = NewCatalog(cfg, documents, o.Document, p.Log); err != nil {
+	if p.Catalog, err = NewCatalog(cfg, documents, o.Document, o.Serves, p.Log); err != nil {
 		return nil, err
 	}
 	if p.embedder, err = NewEmbedder(cfg); err != nil {

@@ -164,9 +164,11 @@ func (readOnlyDocuments) PutSchema(context.Context, *store.Schema) error { retur
 func (readOnlyDocuments) DeleteSchema(context.Context, string) error { return nil }
 
 // NewCatalog returns the catalog of the documents in the store, which may be nil, in the
-// program and in the schema folder. document is the path of one more, or "".
-func NewCatalog(cfg *config.Config, s catalog.Store, document string, log *slog.Logger) (*catalog.Catalog, error) {
+// program and in the schema folder. document is the path of one more, or ""; keep is
+// catalog.Options.KeepValid.
+func NewCatalog(cfg *config.Config, s catalog.Store, document string, keep bool, log *slog.Logger) (*catalog.Catalog, error) {
 	return catalog.New(catalog.Options{
+		KeepValid: keep,
 		Builtin: agents.Files(), Dir: cfg.SchemaDir, Document: document, Store: s, Shared: cfg.Database().Postgres != "", CacheSize: cfg.CacheSize, Logger: log,
 	})
 }

@@ -49,7 +49,7 @@ func WithCatalog(a *command.App, who command.Caller, fn func(context.Context, *c
 			stored = readOnlyDocuments{s}
 		}
 	}
-	docs, err := NewCatalog(cfg, stored, "", a.QuietLogger(cfg))
+	docs, err := NewCatalog(cfg, stored, "", false, a.QuietLogger(cfg))
 	if err != nil {
 		return err
 	}
