@@ -169,6 +169,6 @@ func (readOnlyDocuments) DeleteSchema(context.Context, string) error { return ni
 func NewCatalog(cfg *config.Config, s catalog.Store, document string, keep bool, log *slog.Logger) (*catalog.Catalog, error) {
 	return catalog.New(catalog.Options{
 		KeepValid: keep,
-		Builtin: agents.Files(), Dir: cfg.SchemaDir, Document: document, Store: s, Shared: cfg.Database().Postgres != "", CacheSize: cfg.CacheSize, Logger: log,
+		Builtin:   agents.Files(), Dir: cfg.SchemaDir, Document: document, Store: s, Shared: cfg.Database().Postgres != "", CacheSize: cfg.CacheSize, Logger: log,
 	})
 }
