@@ -114,8 +114,8 @@ func (m *remembered) Enqueue(ctx context.Context, req dream.Request) (jobs.Recei
 	return jobs.Receipt{ID: 7}, err
 }
 
-func (m *remembered) Stats(ctx context.Context) ([]jobs.KindStats, error) {
-	err := m.note(ctx, nil)
+func (m *remembered) Stats(ctx context.Context, tenant string) ([]jobs.KindStats, error) {
+	err := m.note(ctx, map[string]string{"tenant": tenant})
 	return []jobs.KindStats{{Kind: dream.Kind, States: map[jobs.State]int{"completed": 2}, Attempts: 3, Errors: 1}}, err
 }
 

@@ -108,7 +108,7 @@ type database interface {
 	// conflict reports whether an error is the conflict with a unique job.
 	conflict(err error) bool
 	// count counts the jobs by kind and state.
-	count(ctx context.Context) ([]tally, error)
+	count(ctx context.Context, tenant string) ([]tally, error)
 	// missing reports whether an error means that the tables do not exist yet.
 	missing(err error) bool
 	close() error

@@ -74,12 +74,12 @@ func (p *postgres) connect(c *river.Config) (client, error) {
 // adopt does nothing: a dead replica is known only by the timeouts of its jobs.
 func (p *postgres) adopt(context.Context) error { return nil }
 
-func (p *postgres) count(ctx context.Context) ([]tally, error) {
+func (p *postgres) count(ctx context.Context, tenant string) ([]tally, error) {
 	rows, err := p.pool.Query(ctx, `SELECT kind, state::text, count(*), coalesce(sum(attempt), 0), coalesce(sum(cardinality(errors)), 0),
 		coalesce(sum(extract(epoch FROM finalized_at - attempted_at)), 0)::float8,
 		coalesce(max(extract(epoch FROM finalized_at - attempted_at)), 0)::float8,
 		coalesce(max(extract(epoch FROM now() - scheduled_at)) FILTER (WHERE finalized_at IS NULL AND state <> 'running'), 0)::float8
-		FROM river_job GROUP BY kind, state`)
+		FROM river_job WHERE $1 = '' OR args -> 'args' ->> 'tenant' = $1 GROUP BY kind, state`, tenant)
 	if err != nil {
 		return nil, err
 	}

@@ -170,12 +170,12 @@ func (e *embedded) adopt(ctx context.Context) error {
 }
 
 // count reads the times by SQLite's clock, as River wrote them.
-func (e *embedded) count(ctx context.Context) (all []tally, err error) {
+func (e *embedded) count(ctx context.Context, tenant string) (all []tally, err error) {
 	rows, err := e.db.QueryContext(ctx, `SELECT kind, state, count(*), sum(attempt), sum(json_array_length(coalesce(errors, '[]'))),
 		coalesce(sum(max(0, unixepoch(finalized_at, 'subsec') - unixepoch(attempted_at, 'subsec'))), 0.0),
 		coalesce(max(unixepoch(finalized_at, 'subsec') - unixepoch(attempted_at, 'subsec')), 0.0),
 		coalesce(max(unixepoch('now', 'subsec') - unixepoch(scheduled_at, 'subsec')) FILTER (WHERE finalized_at IS NULL AND state <> 'running'), 0.0)
-		FROM river_job GROUP BY kind, state`)
+		FROM river_job WHERE ?1 = '' OR json_extract(args, '$.args.tenant') = ?1 GROUP BY kind, state`, tenant)
 	if err != nil {
 		return nil, err
 	}

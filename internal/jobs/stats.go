@@ -26,13 +26,13 @@ type KindStats struct {
 	Oldest  time.Duration `json:"oldest_waiting_ns"`
 }
 
-// Stats are the kinds of jobs that are kept, by name. The database counts: no job is
-// read.
-func (q *Queue) Stats(ctx context.Context) ([]KindStats, error) {
+// Stats are the kinds of jobs that are kept, by name: all jobs, or those whose arguments have the
+// tenant. The database counts: no job is read.
+func (q *Queue) Stats(ctx context.Context, tenant string) ([]KindStats, error) {
 	if _, err := q.current(false); err != nil {
 		return nil, err
 	}
-	counts, err := q.db.count(ctx)
+	counts, err := q.db.count(ctx, tenant)
 	if err != nil {
 		if q.db.missing(err) {
 			return nil, nil

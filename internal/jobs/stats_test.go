@@ -18,7 +18,7 @@ func TestStats(t *testing.T) {
 	engines(t, func(t *testing.T, o jobs.Options) {
 		t.Parallel()
 		q := open(t, o)
-		if got, err := q.Stats(t.Context()); err != nil || len(got) != 0 {
+		if got, err := q.Stats(t.Context(), ""); err != nil || len(got) != 0 {
 			t.Fatalf("an empty queue has %+v, %v", got, err)
 		}
 		const took = 1500 * time.Millisecond
@@ -45,7 +45,7 @@ func TestStats(t *testing.T) {
 		await(t, q, bad.ID, jobs.Failed)
 		most := time.Since(began)
 
-		got, err := q.Stats(t.Context())
+		got, err := q.Stats(t.Context(), "")
 		if err != nil || len(got) != 2 {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -74,7 +74,7 @@ func TestStatsOfOthers(t *testing.T) {
 		for _, ago := range []time.Duration{time.Minute, time.Hour} {
 			enqueue(t, mine, "late", nil, jobs.EnqueueOptions{RunAt: time.Now().Add(-ago)})
 		}
-		got, err := theirs.Stats(t.Context())
+		got, err := theirs.Stats(t.Context(), "")
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -87,6 +87,33 @@ func TestStatsOfOthers(t *testing.T) {
 	})
 }
 
+// TestStatsOfATenant: a tenant's jobs are those whose arguments name it.
+func TestStatsOfATenant(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, o jobs.Options) {
+		t.Parallel()
+		q := open(t, o)
+		register(t, q, "late", jobs.Worker{Run: func(context.Context, json.RawMessage) error { return nil }})
+		later := jobs.EnqueueOptions{RunAt: time.Now().Add(time.Hour)}
+		for _, args := range []any{nil, struct{}{}, map[string]string{"tenant": "acme"}, map[string]string{"tenant": "acme", "user": "rita"}, map[string]any{"of": map[string]string{"tenant": "acme"}}, map[string]string{"tenant": "globex"}} {
+			enqueue(t, q, "late", args, later)
+		}
+		for tenant, want := range map[string]int{"": 6, "acme": 2, "globex": 1, "' OR 1=1 --": 0, "%": 0} {
+			got, err := q.Stats(t.Context(), tenant)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, k := range got {
+				n += k.States[jobs.Scheduled]
+			}
+			if n != want {
+				t.Errorf("%q has %d jobs, want %d: %+v", tenant, n, want, got)
+			}
+		}
+	})
+}
+
 func TestStatsWithoutTables(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/p8.db"
@@ -94,13 +121,13 @@ func TestStatsWithoutTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := open(t, jobs.Options{SQLite: path, ReadOnly: true})
-	if got, err := q.Stats(t.Context()); err != nil || got != nil {
+	if got, err := q.Stats(t.Context(), ""); err != nil || got != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if err := q.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.Stats(t.Context()); !errors.Is(err, jobs.ErrClosed) {
+	if _, err := q.Stats(t.Context(), ""); !errors.Is(err, jobs.ErrClosed) {
 		t.Errorf("a closed queue: %v", err)
 	}
 }

@@ -131,7 +131,7 @@ func onQueue(t *testing.T, h *hook, all ...*process) {
 		case <-deadline:
 			t.Fatal("the jobs do not end")
 		}
-		stats, err := first.queue.Stats(ctx)
+		stats, err := first.queue.Stats(ctx, "")
 		must(t, err)
 		done = stats[0].States[jobs.Completed]
 	}

@@ -77,7 +77,7 @@ type jobsStatsCmd struct {
 func (c *jobsStatsCmd) Run(a *command.App) error {
 	kinds := []jobs.KindStats{}
 	err := withJobs(a, true, func(ctx context.Context, q *jobs.Queue) error {
-		found, err := q.Stats(ctx)
+		found, err := q.Stats(ctx, "")
 		kinds = append(kinds, found...)
 		return err
 	})

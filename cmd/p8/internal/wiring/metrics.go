@@ -15,6 +15,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/otlp"
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/jobs"
 )
 
 // measure makes the metrics of a server: a page, what is sent to the collector, or both.
@@ -76,7 +77,7 @@ func (p *Parts) Observe(cfg *config.Config, callers *auth.Authenticator, connect
 		}
 	}
 	if p.Work != nil {
-		s.Jobs = p.Work.Stats
+		s.Jobs = func(ctx context.Context) ([]jobs.KindStats, error) { return p.Work.Stats(ctx, "") }
 	}
 	p.observer.sources, err = metrics.Observe(p.observer.Meter(), s)
 	return err

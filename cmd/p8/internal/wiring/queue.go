@@ -67,13 +67,13 @@ func (w *work) Forget(ctx context.Context, tenant, user string) (running int, er
 	return q.Forget(ctx, tenant, user)
 }
 
-// Stats counts jobs by kind.
-func (w *work) Stats(ctx context.Context) ([]jobs.KindStats, error) {
+// Stats counts jobs by kind: all of them, or those of a tenant.
+func (w *work) Stats(ctx context.Context, tenant string) ([]jobs.KindStats, error) {
 	q, err := w.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return q.Stats(ctx)
+	return q.Stats(ctx, tenant)
 }
 
 // close waits for running jobs until ctx ends. They may still call Enqueue, which then

@@ -1,5 +1,5 @@
 // Package dreams serves POST /dream, which makes moments and dreams of the caller's last
-// days, and GET /jobs/stats, which counts the background work of all tenants.
+// days, and GET /jobs/stats, which counts the background work.
 package dreams
 
 import (
@@ -27,9 +27,9 @@ type Catalog interface {
 	Agent(ctx context.Context, name string) (*agent.Agent, error)
 }
 
-// Jobs counts the background work. Implemented by *jobs.Queue.
+// Jobs counts the background work of a tenant, or of all. Implemented by *jobs.Queue.
 type Jobs interface {
-	Stats(ctx context.Context) ([]jobs.KindStats, error)
+	Stats(ctx context.Context, tenant string) ([]jobs.KindStats, error)
 }
 
 // Options are what the routes work with. Routes whose part is nil answer that the
@@ -151,12 +151,20 @@ func (h *handlers) start(ctx context.Context, req dream.Request, wait bool) (sta
 	return http.StatusOK, result, err
 }
 
-// jobStats counts the jobs of all tenants, for the operator.
+// jobStats counts the jobs of the caller's tenant, for the operator those of all tenants.
 func (h *handlers) jobStats(ctx context.Context, _ *struct{}) (*rest.Body[[]jobs.KindStats], error) {
 	if h.o.Jobs == nil {
 		return nil, h.api.Missing("background work")
 	}
-	stats, err := h.o.Jobs.Stats(ctx)
+	id, err := identity.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tenant := id.TenantID
+	if id.Operates() {
+		tenant = ""
+	}
+	stats, err := h.o.Jobs.Stats(ctx, tenant)
 	if err != nil {
 		return nil, h.api.About(ctx, "job", err)
 	}
