@@ -108,7 +108,7 @@ type Config struct {
 	AzureEndpoint    string `env:"P8_AZURE_OPENAI_ENDPOINT" alias:"AZURE_OPENAI_ENDPOINT" help:"endpoint of the azure provider; it has no default" want:"an http or https URL such as https://my-resource.openai.azure.com"`
 	AzureAPIVersion  string `env:"P8_AZURE_OPENAI_API_VERSION" alias:"AZURE_OPENAI_API_VERSION,OPENAI_API_VERSION" help:"version of Azure's API, if the endpoint needs one" want:"a version such as 2024-10-21"`
 
-	ExperimentsHome string   `env:"P8_EXPERIMENTS_HOME" alias:"EXPERIMENTS_HOME" default:"experiments" help:"folder of the experiments that p8 experiments keeps as files" want:"a folder"`
+	ExperimentsHome string   `env:"P8_EXPERIMENTS_HOME" alias:"EXPERIMENTS_HOME" envDefault:"experiments" help:"folder of the experiments that p8 experiments keeps as files" want:"a folder"`
 	MCPConfig       string   `env:"P8_MCP_CONFIG" help:"JSON file with mcpServers, as desktop clients use it; unset means none" want:"a JSON file with mcpServers"`
 	SecretKey       string   `env:"P8_SECRET_KEY" secret:"true" help:"random text from which the keys of stored secrets are derived: webhooks of A2A tasks, logins at MCP servers and at p8 servers. Old texts may follow after commas, until p8 secrets rotate; unset means key files in the data folder" want:"a random text, such as the output of openssl rand -hex 32, or several separated by commas, the new one first"`
 	MCPAgents       []string `env:"P8_MCP_AGENTS" help:"agents that the MCP server exposes as tools, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`

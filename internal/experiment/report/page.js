@@ -62,7 +62,7 @@
     if (r.x) sides.append(block("Expected", r.x));
     sides.append(block(r.e ? "Failed run" : "Answer", r.e ? r.e + (r.a ? "\n\n" + r.a : "") : r.a));
     d.append(sides);
-    if (r.x && r.x !== r.a && !r.e) d.append(compared("Expected → answer", r.x, r.a));
+    if (r.x && r.x !== r.a && !r.e && r.p !== true) d.append(compared("Expected → answer", r.x, r.a));
     if (r.b && r.b.a !== r.a) d.append(compared("Baseline → answer", r.b.e ? "(failed: " + r.b.e + ")" : r.b.a, r.a));
     for (const other of data.rows) if (data.subjects.length > 1 && other !== r && other.c === r.c && other.r === r.r && other.a !== r.a)
       d.append(compared("This answer → " + data.subjects[other.s], r.a, other.a));

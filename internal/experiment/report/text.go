@@ -61,10 +61,11 @@ func (s *Summary) Table(w io.Writer, clean func(string) string) error {
 		}
 	}
 	for _, c := range s.Comparisons {
-		against := "than " + c.Before.String()
+		against := c.Before.String()
 		if c.Baseline {
-			against = "than the baseline"
+			against = "the baseline"
 		}
+		against = map[bool]string{true: "than ", false: "from "}[c.Significant()] + against
 		fmt.Fprintf(w, "%s, %s: %s %s: %+.3f [%+.3f, %+.3f], %d better, %d worse of %d, p: %s (%s)\n", clean(c.After.String()), clean(c.Score), c.Verdict(), clean(against),
 			c.Delta.Value, c.Delta.Low, c.Delta.High, c.Better, c.Worse, c.Cases, chance(c.P), c.Test)
 	}

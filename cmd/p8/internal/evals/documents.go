@@ -124,7 +124,11 @@ func (f *finder) evaluators(ctx context.Context, text string, c evaluation.Calle
 	default:
 		ref, a, err = f.agent(ctx, text)
 		if missing := new(catalog.NotFoundError); errors.As(err, &missing) {
-			err = fmt.Errorf("%w; an evaluator is a document, a file with checks, or one of %s", err, strings.Join(evaluation.Types(), ", "))
+			near := ""
+			if len(missing.Near) > 0 {
+				near = fmt.Sprintf("; did you mean %q?", missing.Near[0])
+			}
+			err = fmt.Errorf("there is no evaluator %q%s: it is the name of a document, a file with checks, or one of %s", show.OneLine(text), near, strings.Join(evaluation.Types(), ", "))
 		}
 		if err != nil {
 			return nil, nil, err

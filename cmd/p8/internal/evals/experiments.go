@@ -303,7 +303,7 @@ func (c *experimentsExport) Run(a *command.App) error {
 				return err
 			}
 			for i := range list {
-				folder := filepath.Join(c.Folder, config.Results.BasePath, stamp(list[i].CreatedAt)+"-"+list[i].ID[len(list[i].ID)-4:])
+				folder := filepath.Join(c.Folder, config.Results.BasePath, runFolder(&list[i]))
 				if err := writeRun(ctx, s, folder, &config, &list[i]); err != nil {
 					return err
 				}
@@ -318,5 +318,8 @@ func (c *experimentsExport) Run(a *command.App) error {
 	})
 }
 
-// stamp names the folder of a run.
+// runFolder names the folder of a run: two may begin in one second.
+func runFolder(x *store.Evaluation) string { return stamp(x.CreatedAt) + "-" + x.ID[len(x.ID)-4:] }
+
+// stamp is a time as a part of a name.
 func stamp(t time.Time) string { return t.UTC().Format("20060102-150405") }

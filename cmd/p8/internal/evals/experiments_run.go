@@ -123,7 +123,7 @@ func (c *experimentsRun) finish(j *job, config *experiment.Config, folder string
 		return errors.Join(err, save(after, j.Store, folder, config))
 	}
 	config.Status = experiment.Completed
-	to := filepath.Join(folder, filepath.FromSlash(config.Results.BasePath), stamp(x.CreatedAt))
+	to := filepath.Join(folder, filepath.FromSlash(config.Results.BasePath), runFolder(x))
 	var err error
 	if c.OnlyVibes {
 		err = c.vibes(after, j, to, config, x)
