@@ -50,8 +50,21 @@ func (o *outputs) check() error {
 	return nil
 }
 
-// resolve finds the baseline before the evaluation begins: that may not be its own baseline.
+// resolve checks, before anything is paid for, that the files can be written, and finds the
+// baseline: an evaluation that begins may not be its own.
 func (o *outputs) resolve(ctx context.Context, s *store.Store) error {
+	for _, path := range []string{o.HTML, o.JUnit} {
+		if path == "" {
+			continue
+		}
+		f, err := os.Create(path + ".part")
+		if err != nil {
+			return unwritable(path)
+		}
+		if err := errors.Join(f.Close(), os.Remove(path+".part")); err != nil {
+			return unwritable(path)
+		}
+	}
 	if o.Baseline == "" {
 		return nil
 	}
@@ -140,7 +153,7 @@ func writeFile(path string, fill func(*os.File) error) error {
 	part := path + ".part"
 	f, err := os.Create(part)
 	if err != nil {
-		return fmt.Errorf("%s cannot be written: look at the folder and its permissions", path)
+		return unwritable(path)
 	}
 	err = fill(f)
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -150,6 +163,10 @@ func writeFile(path string, fill func(*os.File) error) error {
 		_ = os.Remove(part)
 	}
 	return err
+}
+
+func unwritable(path string) error {
+	return fmt.Errorf("%s cannot be written: look at the folder and its permissions", show.OneLine(path))
 }
 
 // judge returns an error if a threshold is not reached.
