@@ -39,6 +39,8 @@ type Options struct {
 	// is AnyVersion; its error, which is for that person, becomes an ErrConflict. It may be
 	// called more than once for one document. nil allows all.
 	Replaces func(before, after *Schema) error
+	// Now is the clock of the rows; the system's if nil.
+	Now func() time.Time
 }
 
 // New returns a store on an engine, which it owns and closes.
@@ -48,7 +50,10 @@ func New(e Engine) *Store { return NewWith(e, Options{}) }
 func NewWith(e Engine, o Options) *Store {
 	s := &Store{
 		engine: e, dialect: e.Dialect(), fuzzy: newFuzzyIndexes(),
-		queued: make(chan struct{}, 1), reserved: newReservedNames(o.Reserved), replaces: o.Replaces, now: time.Now, queries: newQueries(e),
+		queued: make(chan struct{}, 1), reserved: newReservedNames(o.Reserved), replaces: o.Replaces, now: o.Now, queries: newQueries(e),
+	}
+	if s.now == nil {
+		s.now = time.Now
 	}
 	if _, ok := e.(Indexed); !ok {
 		s.vectors = newVectorIndexes(vectorBudget)

@@ -79,7 +79,7 @@ func TestDocumentedCommands(t *testing.T) {
 	inline := regexp.MustCompile("`p8 [^`]*`")
 	known := map[string]string{
 		"init": "", "dev": "", "serve": "", "chat": "", "simulate": "", "mcp": "", "query": "", "ask": "", "upsert": "", "verify-links": "",
-		"schema": "list show validate import convert history spec", "sessions": "list show context timeline title share shares unshare delete",
+		"schema": "list show validate import convert history diff rollback spec", "sessions": "list show context timeline title share shares unshare delete",
 		"moments": "list show rate edit delete today feed timeline compact", "today": "", "feed": "", "timeline": "", "compact": "",
 		"dream": "", "remind": "", "reminders": "list delete", "completion": "",
 		"approvals": "list show approve deny", "runs": "list show resume stop", "jobs": "list retry cancel stats",

@@ -2,6 +2,7 @@ package testcase
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -97,7 +98,7 @@ func (s *script) add(e event.Event) {
 	case *event.ActionData:
 		put("action " + d.ActionType + " " + string(d.Payload))
 	case *event.ActionRequestData:
-		put("asks the user (" + d.Kind + "): " + d.Message)
+		put("asks the user for " + cmp.Or(d.Kind, "a card") + ": " + d.Message)
 	case *event.ModelCallData:
 		put("model " + d.Model)
 	case *event.UsageData:

@@ -18,7 +18,9 @@ type seen struct {
 	turn   Turn
 	events []event.Event
 	result chat.Result
-	took   time.Duration
+	// used is what this turn used: the result of a run that goes on counts its beginning, too.
+	used event.UsageData
+	took time.Duration
 }
 
 // talk goes through the turns of a case. It ends with the first turn that cannot begin.
@@ -28,6 +30,9 @@ func (c *Case) talk(ctx context.Context, w World, tape *replay.Tape) ([]seen, er
 	for i, t := range c.Turns {
 		req := chat.Request{Agent: c.Agent, Model: c.Model, Input: t.Say, Instruction: joined(c.Instructions, t.Instructions)}
 		if t.Decision != nil {
+			if len(open) == 0 && i > 0 && all[i-1].result.Error != nil {
+				return all, errors.New("the run failed: " + all[i-1].result.Error.Message)
+			}
 			if len(open) == 0 {
 				return all, errors.New("the agent has asked nothing that this turn could answer")
 			}
@@ -49,10 +54,23 @@ func (c *Case) talk(ctx context.Context, w World, tape *replay.Tape) ([]seen, er
 			return all, err
 		}
 		s.took = tape.Took(i, time.Since(began))
+		s.used = s.result.Usage
+		if t.Decision != nil {
+			s.used = since(s.used, all[i-1].result.Usage)
+		}
 		open = s.result.Requests
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// since returns the usage of a run after its beginning.
+func since(u, beginning event.UsageData) event.UsageData {
+	return event.UsageData{
+		InputTokens: u.InputTokens - beginning.InputTokens, OutputTokens: u.OutputTokens - beginning.OutputTokens,
+		CachedTokens: u.CachedTokens - beginning.CachedTokens, ReasoningTokens: u.ReasoningTokens - beginning.ReasoningTokens,
+		Requests: u.Requests - beginning.Requests, ToolCalls: u.ToolCalls - beginning.ToolCalls, CostUSD: u.CostUSD - beginning.CostUSD,
+	}
 }
 
 func joined(a, b string) string {
@@ -85,7 +103,7 @@ func output(turns []seen) evaluation.Output {
 		if r.Error != nil {
 			out.Error = r.Error.Message
 		}
-		total.Add(r.Usage)
+		total.Add(s.used)
 		out.Latency += s.took
 		out.Calls = append(out.Calls, calls(s.events)...)
 		if r.Metadata != nil {
@@ -128,7 +146,7 @@ func calls(events []event.Event) []evaluation.Call {
 func usage(turns []seen) event.UsageData {
 	var u event.UsageData
 	for _, s := range turns {
-		u.Add(s.result.Usage)
+		u.Add(s.used)
 	}
 	return u
 }

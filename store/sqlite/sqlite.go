@@ -61,8 +61,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Reserved is store.Options.Reserved.
 	Reserved []string
-	// Replaces is that of store.Options.
+	// Replaces and Now are those of store.Options.
 	Replaces func(before, after *store.Schema) error
+	Now      func() time.Time
 
 	// log bounds the write-ahead log; the zero value is the default.
 	log logBounds
@@ -88,7 +89,7 @@ func Open(ctx context.Context, o Options) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.NewWith(e, store.Options{Reserved: o.Reserved, Replaces: o.Replaces}), nil
+	return store.NewWith(e, store.Options{Reserved: o.Reserved, Replaces: o.Replaces, Now: o.Now}), nil
 }
 
 func open(ctx context.Context, o Options) (_ *engine, err error) {

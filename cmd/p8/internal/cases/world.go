@@ -33,10 +33,11 @@ func (w *worlds) open(ctx context.Context, c *testcase.Case, tape *replay.Tape, 
 	if err != nil {
 		return nil, nil, err
 	}
-	var ids atomic.Int64
+	var ids, ticks atomic.Int64
 	p, err := wiring.Open(ctx, cfg, wiring.Options{
 		Log: w.app.QuietLogger(cfg), Tape: tape, Document: c.Document,
-		Now: func() time.Time { return at },
+		// The clock goes on by a microsecond each time, so that rows have an order.
+		Now: func() time.Time { return at.Add(time.Duration(ticks.Add(1)) * time.Microsecond) },
 		// The ids of one world; each has the form of a UUID of version 7.
 		NewID: func() string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", ids.Add(1)) },
 	})

@@ -59,7 +59,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	}()
 	var documents catalog.Store
 	if o.Tape != nil {
-		if p.Store, err = openEmpty(ctx, p.Log); err != nil {
+		if p.Store, err = openEmpty(ctx, o.Now, p.Log); err != nil {
 			return nil, err
 		}
 		documents = p.Store

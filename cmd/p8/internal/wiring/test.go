@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/p8-org/p8/agents"
 	"github.com/p8-org/p8/catalog"
@@ -15,12 +16,12 @@ import (
 )
 
 // openEmpty opens a store in memory with nothing in it, not even p8's manual.
-func openEmpty(ctx context.Context, log *slog.Logger) (*store.Store, error) {
+func openEmpty(ctx context.Context, now func() time.Time, log *slog.Logger) (*store.Store, error) {
 	reserved, err := catalog.Names(agents.Files())
 	if err != nil {
 		return nil, err
 	}
-	s, err := sqlite.Open(ctx, sqlite.Options{Memory: true, Logger: log, Reserved: reserved})
+	s, err := sqlite.Open(ctx, sqlite.Options{Memory: true, Logger: log, Reserved: reserved, Now: now})
 	if err != nil {
 		return nil, err
 	}
