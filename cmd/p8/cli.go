@@ -55,6 +55,7 @@ type grammar struct {
 	Moments   sessions.Moments   `cmd:"" help:"List, show, rate, change and delete moments." group:"Sessions and memory"`
 	Today     sessions.Today     `cmd:"" help:"Show what happened today." group:"Sessions and memory" example:"p8 today --zone Europe/Oslo"`
 	Feed      sessions.Feed      `cmd:"" help:"Show what happened, day by day." group:"Sessions and memory" example:"p8 feed --limit 7"`
+	Feedback  sessions.Feedback  `cmd:"" help:"Rate answers, and list what people say about them." group:"Sessions and memory"`
 	Dream     sessions.Dream     `cmd:"" help:"Make moments and dreams from the last days." group:"Sessions and memory" example:"p8 dream --dry-run"`
 	Remind    sessions.Remind    `cmd:"" help:"Create a reminder, once or recurring." group:"Sessions and memory" example:"p8 remind \"Book the train\" 2027-04-15T09:00 --zone Europe/Oslo"`
 	Reminders sessions.Reminders `cmd:"" help:"List and delete reminders." group:"Sessions and memory"`

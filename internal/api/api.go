@@ -43,6 +43,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/documents"
 	"github.com/p8-org/p8/internal/api/internal/dreams"
 	"github.com/p8-org/p8/internal/api/internal/embeddings"
+	"github.com/p8-org/p8/internal/api/internal/feedback"
 	"github.com/p8-org/p8/internal/api/internal/knowledge"
 	"github.com/p8-org/p8/internal/api/internal/middleware"
 	"github.com/p8-org/p8/internal/api/internal/moments"
@@ -97,6 +98,8 @@ type Options struct {
 	Models func(context.Context) []string
 	// Embeddings serves POST /embeddings; nil has no model.
 	Embeddings Embedder
+	// Feedback serves /feedback.
+	Feedback Feedback
 	// Usage serves /usage.
 	Usage Usage
 	// Quotas serves /quotas. Admit counts a request of the caller in ctx, or refuses it; nil
@@ -249,6 +252,7 @@ func routes(api *rest.API, mux *rest.Mux, o *Options) {
 	moments.Routes(api, moments.Options{Moments: o.Moments, Feed: o.Diary, Zone: o.Zone, Sessions: o.Store, Engine: o.Knowledge, Reminders: o.Reminders})
 	reminders.Routes(api, o.Reminders)
 	quotas.Routes(api, o.Quotas)
+	feedback.Routes(api, o.Feedback)
 	usage.Routes(api, o.Usage, o.Now)
 	dreams.Routes(api, dreams.Options{Catalog: o.Catalog, Dreams: o.Dreams, Jobs: o.Jobs})
 	meRoute(api, o.Auth.Required())

@@ -6,6 +6,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/documents"
 	"github.com/p8-org/p8/internal/api/internal/dreams"
 	"github.com/p8-org/p8/internal/api/internal/embeddings"
+	"github.com/p8-org/p8/internal/api/internal/feedback"
 	"github.com/p8-org/p8/internal/api/internal/knowledge"
 	"github.com/p8-org/p8/internal/api/internal/middleware"
 	"github.com/p8-org/p8/internal/api/internal/moments"
@@ -66,6 +67,8 @@ type (
 	Accounts = access.Accounts
 	// Quotas are what tenants, users and keys may use. Implemented by *quota.Manager.
 	Quotas = quotas.Quotas
+	// Feedback is what people say about answers. Implemented by *feedback.Service.
+	Feedback = feedback.Feedback
 	// Usage reports what models consumed. Implemented by *store.Store.
 	Usage = usage.Store
 	// Jobs counts the background work. Implemented by *jobs.Queue.

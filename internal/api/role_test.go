@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/internal/account"
 	"github.com/p8-org/p8/internal/api"
 	"github.com/p8-org/p8/internal/auth"
+	"github.com/p8-org/p8/internal/feedback"
 	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/internal/reminder"
 	"github.com/p8-org/p8/llm/scripted"
@@ -73,6 +74,7 @@ var routes = map[string]route{
 	// keys and users are about.
 	"list-keys": {reads, ""}, "create-key": {writes, `{"name":"k","role":"reader"}`}, "revoke-key": {reads, ""}, "set-password": {reads, `{}`},
 	"list-users": {administers, ""}, "add-user": {administers, `{"email":"z@example.com","role":"member","password":"correct horse battery"}`}, "remove-user": {administers, ""}, "list-audit": {administers, ""},
+	"list-feedback": {reads, ""}, "put-feedback": {writes, `{"session_id":"s","rating":1}`}, "delete-feedback": {writes, ""},
 	"usage":       {reads, ""},
 	"list-quotas": {administers, ""}, "put-quota": {administers, `{"kind":"user","id":"mia","limits":"requests=1000"}`},
 }
@@ -127,7 +129,7 @@ func complete(t *testing.T, turns ...scripted.Turn) *server {
 	kept, err := reminder.New(reminder.Options{Store: s.store, Queue: waiting{}, Logger: quiet})
 	must(t, err)
 	o := api.Options{
-		Auth: callers, Chat: s.chat, Catalog: s.catalog, Store: s.store, Preview: s.chat, Brancher: s.chat, Diary: s.store.Diary(), Shares: doors{s.store}, Usage: s.store,
+		Auth: callers, Chat: s.chat, Catalog: s.catalog, Store: s.store, Preview: s.chat, Brancher: s.chat, Diary: s.store.Diary(), Shares: doors{s.store}, Usage: s.store, Feedback: opinions(t, s.store),
 		Moments: s.store.Moments(), Pieces: s.store.Resources(), Builder: builder, Reminders: kept, Logger: quiet,
 		Accounts: account.New(account.Options{Store: s.store, Changed: callers.Forget, Cost: account.Cost{Memory: 8, Passes: 1}, Logger: quiet}),
 		Quotas:   &quota.Manager{Store: s.store.Quotas()},
@@ -136,6 +138,14 @@ func complete(t *testing.T, turns ...scripted.Turn) *server {
 	o.Knowledge, o.Asker = engine(t, s.store)
 	s.Handler = api.New(o)
 	return s
+}
+
+// opinions takes feedback, and sends nothing on.
+func opinions(t *testing.T, s *store.Store) *feedback.Service {
+	t.Helper()
+	f, err := feedback.New(feedback.Options{Store: s})
+	must(t, err)
+	return f
 }
 
 // callAs calls a route as a user of that role who has a session, a run with a question, a
@@ -158,7 +168,7 @@ func (s *server) callAs(t *testing.T, role, method, path, op string, r route) {
 	x := store.Share{SessionID: "s", Link: true}
 	must(t, s.store.PutShare(own, &x))
 	id := map[string]string{
-		"sessions": "s", "messages": said.ID, "moments": moment.ID, "schemas": "own", "models": "general", "runs": run.ID, "approvals": request.ID,
+		"sessions": "s", "messages": said.ID, "moments": moment.ID, "schemas": "own", "models": "general", "runs": run.ID, "approvals": request.ID, "feedback": said.ID,
 		"responses": "resp_" + strings.ReplaceAll(run.ID, "-", ""),
 	}[strings.Split(path, "/")[1]]
 	if strings.Contains(path, "reminders/") {

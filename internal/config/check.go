@@ -205,6 +205,7 @@ func (c *Config) requirements() []requirement {
 		{"P8_DREAM_LOOKBACK", c.DreamLookback >= time.Hour && c.DreamLookback <= 720*time.Hour, ""},
 		{"P8_DREAM_TOKEN_BUDGET", within(c.DreamBudget, 1000, 10_000_000), ""},
 		{"P8_DREAM_TENANTS", tenants, ""},
+		{"P8_PHOENIX_URL", c.PhoenixURL == "" || isHTTP(c.PhoenixURL), ""},
 		{"P8_REMINDER_WEBHOOK_URL", c.ReminderURL == "" || isHTTP(c.ReminderURL), ""},
 		{"P8_MODEL_SILENCE", c.ModelSilence >= time.Second, ""},
 		{"P8_STRUCTURED_MODE", c.StructuredMode == "" || c.StructuredMode == "native" || c.StructuredMode == "tool", ""},

@@ -149,6 +149,8 @@ type Config struct {
 	ReminderURL    string        `env:"P8_REMINDER_WEBHOOK_URL" help:"webhook that is called for each reminder that fires; unset means none" want:"an https URL, or an http one of this machine"`
 	ReminderSecret string        `env:"P8_REMINDER_WEBHOOK_SECRET" secret:"true" help:"secret that signs webhook calls (Standard Webhooks)" want:"a secret"`
 
+	PhoenixURL      string       `env:"P8_PHOENIX_URL" alias:"PHOENIX__BASE_URL" help:"address of Arize Phoenix, which gets feedback as annotations of the spans that it has; unset means none" want:"an http or https URL such as http://localhost:6006"`
+	PhoenixKey      string       `env:"P8_PHOENIX_API_KEY" alias:"PHOENIX__API_KEY,PHOENIX_API_KEY" secret:"true" help:"key of Phoenix, sent as a bearer token" want:"a key"`
 	OTelEnabled     string       `env:"P8_OTEL_ENABLED" alias:"OTEL__ENABLED" help:"whether spans and metrics are sent to an OpenTelemetry collector; unset means that they are if P8_OTEL_COLLECTOR_ENDPOINT is set. OTEL_SDK_DISABLED=true sends none" want:"true or false"`
 	OTelService     string       `env:"P8_OTEL_SERVICE_NAME" alias:"OTEL_SERVICE_NAME,OTEL__SERVICE_NAME" envDefault:"p8-api" help:"name of the service in spans and metrics" want:"a name"`
 	OTelEndpoint    string       `env:"P8_OTEL_COLLECTOR_ENDPOINT" alias:"OTEL_EXPORTER_OTLP_ENDPOINT,OTEL__COLLECTOR_ENDPOINT" help:"address of the collector (OTLP), to which http adds v1/traces and v1/metrics; unset means port 4318 of this machine, for grpc 4317" want:"an http or https URL such as http://localhost:4318"`

@@ -30,7 +30,7 @@ func (c *Config) Weaknesses() []Weakness {
 	for _, to := range []struct{ name, address string }{
 		{"P8_REMINDER_WEBHOOK_URL", c.ReminderURL}, {"P8_OPENAI_BASE_URL", c.OpenAIBaseURL}, {"P8_ANTHROPIC_BASE_URL", c.AnthropicBaseURL},
 		{"P8_GEMINI_BASE_URL", c.GeminiBaseURL}, {"P8_AZURE_OPENAI_ENDPOINT", c.AzureEndpoint},
-		{"P8_EMBEDDING_BASE_URL", c.EmbeddingBaseURL}, {"P8_OTEL_COLLECTOR_ENDPOINT", c.OTelEndpoint}, {"P8_SEARCH_URL", c.SearchURL},
+		{"P8_EMBEDDING_BASE_URL", c.EmbeddingBaseURL}, {"P8_OTEL_COLLECTOR_ENDPOINT", c.OTelEndpoint}, {"P8_SEARCH_URL", c.SearchURL}, {"P8_PHOENIX_URL", c.PhoenixURL},
 	} {
 		if plain(to.address) {
 			found = append(found, Weakness{to.name, "texts and keys travel to another machine without TLS", "use an https address"})

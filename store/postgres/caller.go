@@ -44,7 +44,7 @@ var systemRows = []string{"schemas", "resources", "ontologies", "files", "schema
 // wholeTenant are the tables of whose rows callers may reach those of other users. The store
 // decides which.
 var wholeTenant = []string{
-	"api_keys", "accounts", "audit_log", // an administrator's
+	"api_keys", "accounts", "audit_log", "feedback", // an administrator's
 	"sessions", "messages", "session_shares", // lists of the sessions that others have shared
 	"users", // shares name a user by the address
 	"runs",  // a quota counts those of the tenant

@@ -58,7 +58,7 @@ func checkCommand(t *testing.T, page, line string, help map[string]string) {
 	line, _, _ = strings.Cut(line, " #")
 	words := strings.Fields(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(line, "QUOTED"))
 	verbs := words[:1]
-	if len(words) > 1 && slices.Contains([]string{"schema", "sessions", "moments", "reminders", "tools", "keys", "users", "me", "quota", "retention", "secrets", "eval", "experiments"}, words[0]) && !strings.HasPrefix(words[1], "-") {
+	if len(words) > 1 && slices.Contains([]string{"schema", "sessions", "moments", "reminders", "tools", "keys", "users", "me", "quota", "retention", "secrets", "feedback", "eval", "experiments"}, words[0]) && !strings.HasPrefix(words[1], "-") {
 		verbs = words[:2]
 	}
 	name := strings.Join(verbs, " ")

@@ -15,6 +15,7 @@ var fetches = map[string]string{
 	"internal/auth":         "the operator: P8_AUTH_JWKS_URL",
 	"internal/edge":         "the operator: P8_TLS_ACME_URL",
 	"internal/embed/openai": "the operator: P8_EMBEDDING_BASE_URL, or the provider's own",
+	"internal/phoenix":      "the operator: P8_PHOENIX_URL",
 	"internal/outbound":     "a client of A2A, for the webhook of a task: NewPublicClient. The operator: P8_REMINDER_WEBHOOK_URL",
 	"internal/signin":       "the person at the terminal, for a server; that server, for its identity provider; the provider, for its endpoints. All of them are https, or on this machine if the server is",
 	"llm":                   "the operator: the base URLs of providers, or their own; whether Ollama runs here",

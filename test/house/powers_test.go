@@ -37,6 +37,7 @@ func powers() []power {
 				"cmd/p8/internal/otlp":    "requests to the OpenTelemetry collector",
 				"cmd/p8/internal/peer":    "requests to a running server",
 				"internal/edge":           "bounds the connections of the server's listener",
+				"internal/phoenix":        "requests to Phoenix",
 				"internal/outbound":       "the HTTP client for models, shared by llm and embed; webhooks",
 				"cmd/p8/internal/account": "requests to a server and its identity provider",
 				"internal/signin":         "identity providers, and the address to which a browser is sent",

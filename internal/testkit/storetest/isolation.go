@@ -203,7 +203,8 @@ func isolation(t *testing.T, open Open) {
 		"APIKeys.Create": true, "APIKeys.List": true, "APIKeys.Revoke": true, "APIKeys.Logout": true,
 		"Accounts.Add": true, "Accounts.List": true, "Accounts.SetPassword": true, "Accounts.Remove": true,
 		"Audit": true, "AuditLog": true,
-		"Usage":        true,                                                                                 // see usageReport
+		"Usage":        true,                        // see usageReport
+		"ListFeedback": true, "TracedMessage": true, // see listFeedback
 		"SwitchBranch": true,                                                                                 // see branches
 		"PutShare":     true, "Shares": true, "DeleteShare": true, "OpenShare": true, "SharedSessions": true, // see shares
 		"Retentions.Set": true, "Retentions.Remove": true, "Retentions.List": true, // see retentions

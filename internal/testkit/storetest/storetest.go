@@ -90,6 +90,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"active users", activeUsers},
 		{"usage", usage},
 		{"usage report", usageReport},
+		{"list feedback", listFeedback},
 		{"quotas", quotas},
 		{"retentions", retentions},
 		{"experiments", experiments},

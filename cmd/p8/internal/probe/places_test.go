@@ -7,7 +7,7 @@ var places = []string{
 }
 
 // admins are the places that an admin of the tenant reads, too.
-var admins = map[string]bool{"key": true, "audited": true, "account": true, "quota": true}
+var admins = map[string]bool{"key": true, "audited": true, "account": true, "quota": true, "feedback": true}
 
 // tenants are the places whose rows without a user the whole tenant reads.
 var tenants = map[string]bool{

@@ -101,7 +101,9 @@ func (x *planter) knowledge() {
 		v["account"] = identity.UserID(email)
 		ok(x, x.w.Store.Accounts().Add(ctx, &store.Account{UserID: v["account"], Email: email, Role: identity.RoleReader}, strings.Repeat("x", 60)))
 	}
-	ok(x, x.w.Store.Feedback().Put(ctx, &store.Feedback{SessionID: "none", Comment: x.text("feedback")}))
+	said := store.Feedback{SessionID: "none", Comment: x.text("feedback")}
+	ok(x, x.w.Store.Feedback().Put(ctx, &said))
+	v["feedback"] = said.ID
 	x.judged(ctx)
 }
 

@@ -59,6 +59,9 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		o.Zone = Zone(p.Store, p.Log)
 		o.Accounts, o.Logins = account.New(account.Options{Store: p.Store, Changed: callers.Forget, Logger: p.Log}), cfg.AuthKeys
 	}
+	if p.feedback != nil {
+		o.Feedback = p.feedback
+	}
 	if p.Privacy != nil {
 		o.Privacy = p.Privacy
 	}

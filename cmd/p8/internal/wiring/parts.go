@@ -22,6 +22,7 @@ import (
 	"github.com/p8-org/p8/internal/dream"
 	"github.com/p8-org/p8/internal/embed"
 	"github.com/p8-org/p8/internal/evaluation"
+	"github.com/p8-org/p8/internal/feedback"
 	"github.com/p8-org/p8/internal/ingest"
 	"github.com/p8-org/p8/internal/ingest/child"
 	"github.com/p8-org/p8/internal/mcpserver"
@@ -68,6 +69,7 @@ type Parts struct {
 	threshold int
 	dreams    *dream.Service
 	reminders *reminder.Service
+	feedback  *feedback.Service
 	// Privacy gives out and deletes the data of a user.
 	Privacy *privacy.Service
 	// titles is also nil if no model writes titles.

@@ -53,6 +53,9 @@ func (p *Parts) openMemory(cfg *config.Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	if err = p.openFeedback(cfg); err != nil {
+		return err
+	}
 	if p.titles, err = p.titleWriter(cfg, prices.Cost); err != nil {
 		return err
 	}

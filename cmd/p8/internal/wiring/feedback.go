@@ -1,0 +1,53 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/feedback"
+	"github.com/p8-org/p8/internal/phoenix"
+	"github.com/p8-org/p8/telemetry"
+)
+
+// openFeedback builds what takes feedback and sends it on.
+func (p *Parts) openFeedback(cfg *config.Config) (err error) {
+	o := feedback.Options{Store: p.Store, Queue: p.Work, Result: evaluated, Logger: p.Log}
+	if cfg.PhoenixURL != "" {
+		client, err := phoenix.New(phoenix.Options{BaseURL: cfg.PhoenixURL, APIKey: cfg.PhoenixKey})
+		if err != nil {
+			return err
+		}
+		o.Annotator = client
+	}
+	if p.feedback, err = feedback.New(o); err != nil {
+		return err
+	}
+	p.Work.kinds[feedback.Kind] = p.feedback.Worker()
+	return nil
+}
+
+// Feedback returns what takes feedback.
+func (p *Parts) Feedback() (*feedback.Service, error) {
+	if p.feedback == nil {
+		return nil, errors.New("feedback is stored in a database, and P8_DATABASE_URL=none stores nothing")
+	}
+	return p.feedback, nil
+}
+
+// evaluated records a rating as an evaluation, below the span of the answer that it is about.
+func evaluated(ctx context.Context, e feedback.Evaluation) {
+	if e.TraceID == "" {
+		return
+	}
+	ctx = telemetry.ContinueParent(ctx, "00-"+e.TraceID+"-"+e.SpanID+"-01")
+	_, op := telemetry.Start(ctx, telemetry.Evaluation, e.Name)
+	op.String(telemetry.EvaluationName, e.Name)
+	if e.Score != nil {
+		op.Float(telemetry.EvaluationScore, *e.Score)
+	}
+	if e.Label != "" {
+		op.String(telemetry.EvaluationLabel, e.Label)
+	}
+	op.End(nil)
+}
