@@ -42,6 +42,10 @@ func agentsLoad(t *testing.T, d *desk) {
 	d.remove(t, "doubled")
 	_, asked = d.ask(t, harness.Ask{Agent: "doubled", Text: "hello"})
 	contains(t, prompt(t, asked), "You come from the folder.")
+
+	// As the list does it.
+	contains(t, d.line(t, `curl -sS -X POST "http://localhost:8000/chat/checklist-one" -H 'x-agent-schema-name: doubled' -H 'Content-Type: application/json' -d '{"messages":[{"id":"m1","role":"user","content":"hello"}]}'`),
+		`"type":"RUN_STARTED"`, "hello", `"type":"RUN_FINISHED"`)
 }
 
 // post stores a document.
@@ -114,6 +118,7 @@ func propertiesInPrompt(t *testing.T, d *desk) {
 	_, asked := d.ask(t, harness.Ask{Agent: "general", Text: "hello"})
 	contains(t, prompt(t, asked), "\n\n## Thinking Structure\n\n", "\n\n```yaml\n", "user_intent: string",
 		"\n```\n\nCRITICAL: Respond with conversational text only. Do NOT output field names, YAML, or JSON.")
+	contains(t, d.line(t, `p8 schema show general --prompt`), "## Thinking Structure")
 	_, asked = d.ask(t, harness.Ask{Agent: "archive", Session: t.Name() + " structured", Text: "hello"})
 	if strings.Contains(prompt(t, asked), "## Thinking Structure") {
 		t.Error("a structured agent has a thinking structure too")
@@ -191,6 +196,7 @@ func descriptionStripped(t *testing.T, d *desk) {
 func toolNotes(t *testing.T, d *desk) {
 	_, asked := d.ask(t, harness.Ask{Agent: "frugal", Text: "hello"})
 	contains(t, prompt(t, asked), "\n\n## Tool Notes\n- **search**: Only the page named tools")
+	contains(t, d.line(t, `p8 schema show general --prompt`), "## Tool Notes")
 	for _, tool := range asked[0].Body.Tools {
 		if strings.Contains(tool.Function.Description, "Only the page named tools") {
 			t.Errorf("the note changed the base description of %s", tool.Function.Name)
