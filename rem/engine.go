@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/telemetry"
 )
 
 // Knowledge is implemented by *store.Store. Every method reads what the caller in the
@@ -141,12 +142,21 @@ func (e *Engine) execute(ctx context.Context, q Query, text string) (Result, err
 	if e.Before != nil {
 		e.Before(ctx)
 	}
+	ctx, op := telemetry.Start(ctx, telemetry.Retrieval, string(q.Verb()))
+	op.String(telemetry.DataSource, string(q.Verb()))
+	if op.Content() {
+		op.String(telemetry.Query, text)
+	}
 	limited, cancel := context.WithTimeout(ctx, e.Timeout)
 	defer cancel()
 	res, err := e.answer(limited, q)
 	if err != nil {
-		return Result{}, e.explainError(ctx, q, text, err)
+		err = e.explainError(ctx, q, text, err)
+		op.End(err)
+		return Result{}, err
 	}
+	describe(op, &res)
+	op.End(nil)
 	return res, nil
 }
 

@@ -97,7 +97,10 @@ func (s *Store) run(ctx context.Context, op string,
 	if err != nil {
 		return err
 	}
-	return fail(op, with(ctx, by.scope(), func(c Conn) error { return fn(c, by) }))
+	ctx, observed := s.observe(ctx, op)
+	err = with(ctx, by.scope(), func(c Conn) error { return fn(c, by) })
+	observed.End(err)
+	return fail(op, err)
 }
 
 // Tables lists the tables that Select may read.

@@ -23,6 +23,9 @@ const (
 	FinishReasons    = "gen_ai.response.finish_reasons"
 	TimeToFirstChunk = "gen_ai.response.time_to_first_chunk"
 
+	// EmbeddingModel is for Phoenix.
+	EmbeddingModel = "embedding.model_name"
+
 	ToolName        = "gen_ai.tool.name"
 	ToolType        = "gen_ai.tool.type"
 	ToolCallID      = "gen_ai.tool.call.id"

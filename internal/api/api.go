@@ -57,6 +57,7 @@ import (
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/stream"
+	"github.com/p8-org/p8/telemetry"
 )
 
 // Options are what the handler works with. Chat and Catalog are needed. Routes whose
@@ -113,6 +114,8 @@ type Options struct {
 	// Tools are the names that documents may declare (tool.Box.Names). A stored document
 	// gets a warning about others; nil warns of none.
 	Tools func(context.Context) []string
+	// Telemetry records requests; nil records none.
+	Telemetry *telemetry.Telemetry
 	// Meter counts refused requests and open streams; nil counts none. Metrics serves GET /metrics
 	// to the operator of the server.
 	Meter   Meter
@@ -216,7 +219,7 @@ func New(o Options) *Handler {
 		mux.Handle("GET "+auth.MetadataPath+"/mcp", o.Auth.Metadata(base, "/mcp"))
 	}
 	return &Handler{mux: mux, draining: draining, chain: middleware.New(middleware.Options{
-		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Admit: o.Admit, AdmitStranger: o.AdmitStranger, Proxies: o.Proxies, Meter: o.Meter, Visit: o.visit, Shares: o.Shares, ShareLinks: o.ShareLinks, ShareCheck: o.ShareCheck, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
+		Identify: o.Auth.Identify, Bound: o.Auth.Bound, Admit: o.Admit, AdmitStranger: o.AdmitStranger, Proxies: o.Proxies, Telemetry: o.Telemetry, Meter: o.Meter, Visit: o.visit, Shares: o.Shares, ShareLinks: o.ShareLinks, ShareCheck: o.ShareCheck, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
 		Now: o.Now, NewID: o.NewID, Logger: o.Logger,
 	}, mux)}
 }

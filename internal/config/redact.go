@@ -27,6 +27,17 @@ func (c *Config) Redactor(scope string) *redact.Redactor {
 	return r
 }
 
+// SpanRedactor is the Redactor of the scope traces. Spans never have secrets and e-mail
+// addresses, whatever the scope.
+func (c *Config) SpanRedactor() *redact.Redactor {
+	o := redact.Options{Patterns: []string{"secrets", "email"}, Secrets: c.Secrets()}
+	if slices.Contains(c.RedactScope, RedactTraces) {
+		o.Patterns, o.Own = append(o.Patterns, c.Redact...), c.OwnPatterns()
+	}
+	r, _ := redact.New(o) // Load has checked both
+	return r
+}
+
 // OwnPatterns returns the patterns of P8_REDACT_PATTERNS.
 func (c *Config) OwnPatterns() []string { return strings.Fields(c.RedactPatterns) }
 

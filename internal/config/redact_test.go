@@ -39,3 +39,23 @@ func TestRedactMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestSpansHaveNoSecrets: whatever P8_REDACT and its scope say.
+func TestSpansHaveNoSecrets(t *testing.T) {
+	for _, tt := range []struct {
+		environ []string
+		want    string
+	}{
+		{nil, "[email] +1 555 010 9999 [p8]"},
+		{[]string{"P8_REDACT=phone", "P8_REDACT_SCOPE=model"}, "[email] +1 555 010 9999 [p8]"},
+		{[]string{"P8_REDACT=phone"}, "[email] [phone] [p8]"},
+	} {
+		c, err := config.Load(config.Options{Environ: append(tt.environ, "HOME=/home/alice", "P8_API_KEY=f83nv02mdkw93jvh27sk")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.SpanRedactor().Text("sarah@example.com +1 555 010 9999 f83nv02mdkw93jvh27sk"); got != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.environ, got, tt.want)
+		}
+	}
+}

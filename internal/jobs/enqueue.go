@@ -7,6 +7,8 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+
+	"github.com/p8-org/p8/telemetry"
 )
 
 // Bounds of a job's arguments and keys, in bytes.
@@ -45,6 +47,7 @@ func (q *Queue) Enqueue(ctx context.Context, kind string, args any, o EnqueueOpt
 	if err != nil {
 		return Receipt{}, err
 	}
+	p.Trace = telemetry.Parent(telemetry.With(ctx, q.opt.Telemetry))
 	res, err := client.Insert(ctx, p, opts)
 	if err != nil {
 		return Receipt{}, failure(ctx, "enqueue "+kind, err)

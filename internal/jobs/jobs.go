@@ -30,6 +30,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/telemetry"
 )
 
 // Options name the database of the jobs. One of Postgres, PostgresURL and SQLite is
@@ -50,6 +51,8 @@ type Options struct {
 	Turn func(ctx context.Context) (release func(), err error)
 	// ReadOnly opens the queue for List and Stats: nothing is created, migrated or written.
 	ReadOnly bool
+	// Telemetry records jobs; nil records none.
+	Telemetry *telemetry.Telemetry
 	// Workers is the number of jobs that run at once in this process; 4 if 0.
 	Workers int
 	// PollInterval is how often a running queue looks for jobs without a notification, such

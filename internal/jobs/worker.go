@@ -15,6 +15,8 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+
+	"github.com/p8-org/p8/telemetry"
 )
 
 // Worker runs the jobs of one kind.
@@ -107,6 +109,8 @@ type payload struct {
 	// Key identifies unique jobs.
 	Key  string          `json:"key,omitempty" river:"unique"`
 	Args json.RawMessage `json:"args"`
+	// Trace is the span of whoever enqueued the job, as a traceparent header.
+	Trace string `json:"trace,omitempty"`
 }
 
 // Kind implements river.JobArgs.
@@ -117,7 +121,7 @@ func (q *Queue) workers() *river.Workers {
 	all := river.NewWorkers()
 	for kind, w := range q.kinds {
 		river.AddWorkerArgs(all, payload{kind: kind}, &runner{
-			Worker: w, log: q.opt.Logger, stopping: q.stopping, active: &q.active,
+			Worker: w, log: q.opt.Logger, telemetry: q.opt.Telemetry, stopping: q.stopping, active: &q.active,
 		})
 	}
 	return all
@@ -126,9 +130,10 @@ func (q *Queue) workers() *river.Workers {
 // runner adapts a Worker to River.
 type runner struct {
 	Worker
-	log      *slog.Logger
-	stopping <-chan struct{}
-	active   *active
+	log       *slog.Logger
+	telemetry *telemetry.Telemetry
+	stopping  <-chan struct{}
+	active    *active
 }
 
 // active are the jobs that run in this process. River cancels by NOTIFY alone,
@@ -180,7 +185,16 @@ func (r *runner) Work(ctx context.Context, job *river.Job[payload]) error {
 	defer cancel()
 	r.active.add(job.ID, cancel)
 	defer r.active.remove(job.ID)
+	ctx, op := telemetry.Start(telemetry.ContinueParent(telemetry.With(ctx, r.telemetry), job.Args.Trace), telemetry.Job, job.Kind)
+	op.String(telemetry.JobKind, job.Kind)
+	op.Int(telemetry.JobID, int(job.ID))
+	op.Int(telemetry.JobAttempt, job.Attempt)
 	err := r.run(ctx, job)
+	if _, snoozed := AgainAfter(err); snoozed {
+		op.End(nil)
+	} else {
+		op.End(err)
+	}
 	if err == nil {
 		return nil
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/telemetry"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -96,7 +97,9 @@ type Options struct {
 	PageSize int
 	// Extend may register more with the SDK's server; nil registers nothing.
 	Extend func(*sdk.Server)
-	Logger *slog.Logger
+	// Telemetry records requests; nil records those of contexts that have one.
+	Telemetry *telemetry.Telemetry
+	Logger    *slog.Logger
 }
 
 // The defaults of Options.
@@ -163,6 +166,7 @@ func New(o Options) (*Server, error) {
 		o.Extend(s.sdk)
 	}
 	s.sdk.AddReceivingMiddleware(s.receive)
+	s.sdk.AddReceivingMiddleware(s.observed) // the last one is the first to see a request
 	s.sdk.AddSendingMiddleware(s.send)
 	return s, nil
 }

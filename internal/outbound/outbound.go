@@ -15,6 +15,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/p8-org/p8/telemetry"
 )
 
 // idlePerHost is how many idle connections to one server are kept. With more runs at
@@ -27,7 +29,7 @@ func NewClient() *http.Client {
 	return &http.Client{
 		// The other figures are net/http's. Its default transport is not copied, as a
 		// program may have replaced it.
-		Transport: &http.Transport{
+		Transport: telemetry.Transport(&http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
 			DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout: 10 * time.Second,
@@ -39,7 +41,7 @@ func NewClient() *http.Client {
 			IdleConnTimeout:       90 * time.Second,
 			ExpectContinueTimeout: time.Second,
 			DisableCompression:    true, // it would delay the pieces of a stream
-		},
+		}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

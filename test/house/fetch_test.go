@@ -20,6 +20,7 @@ var fetches = map[string]string{
 	"internal/signin":       "the person at the terminal, for a server; that server, for its identity provider; the provider, for its endpoints. All of them are https, or on this machine if the server is",
 	"llm":                   "the operator: the base URLs of providers, or their own; whether Ollama runs here",
 	"llm/internal/wire":     "the operator, as llm",
+	"telemetry":             "the client whose transport it wraps",
 	"tool/builtin":          "the operator: P8_SEARCH_URL, or the provider's own",
 	"tool/mcp":              "the operator: MCP_SERVER_…, P8_MCP_CONFIG; documents name such a server, never an address. The authorization server that such a server names",
 }

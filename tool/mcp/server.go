@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/p8-org/p8/internal/signin"
+	"github.com/p8-org/p8/telemetry"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -83,7 +84,7 @@ func (s *server) makeTransport(kind string) sdk.Transport {
 	if kind == kindStdio {
 		return stdio(s.entry, s.all.o.Getenv, s.log)
 	}
-	t := &httpTransport{base: s.all.base, origin: s.entry.url, headers: s.entry.headers, access: s.access, sse: kind == kindSSE}
+	t := &httpTransport{base: telemetry.Transport(s.all.base), origin: s.entry.url, headers: s.entry.headers, access: s.access, sse: kind == kindSSE}
 	if kind == kindSSE {
 		return &sdk.SSEClientTransport{Endpoint: s.entry.url.String(), HTTPClient: t.client()}
 	}

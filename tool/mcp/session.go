@@ -129,6 +129,7 @@ func (s *session) dial(kind string, sampling bool) error {
 	client := sdk.NewClient(
 		&sdk.Implementation{Name: "p8", Version: s.server.all.o.Version},
 		s.options(sampling))
+	client.AddSendingMiddleware(observe)
 	var o *sdk.ClientSessionOptions
 	if sampling {
 		// Since 2026-07-28 a server must not ask during a call; many do.

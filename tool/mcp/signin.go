@@ -16,6 +16,7 @@ import (
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/signin"
+	"github.com/p8-org/p8/telemetry"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -149,7 +150,7 @@ func (f *signIn) scopes(found []string) []string {
 // connect sends the server the requests of any client, until it refuses one.
 func (f *signIn) connect(ctx context.Context) error {
 	e := f.server.entry
-	t := &httpTransport{base: f.server.all.base, origin: e.url, headers: e.headers, access: f, sse: e.kind == kindSSE}
+	t := &httpTransport{base: telemetry.Transport(f.server.all.base), origin: e.url, headers: e.headers, access: f, sse: e.kind == kindSSE}
 	var transport sdk.Transport = &sdk.StreamableClientTransport{Endpoint: e.url.String(), HTTPClient: t.client(), MaxRetries: -1, DisableStandaloneSSE: true}
 	if e.kind == kindSSE {
 		transport = &sdk.SSEClientTransport{Endpoint: e.url.String(), HTTPClient: t.client()}

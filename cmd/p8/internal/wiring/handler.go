@@ -26,7 +26,7 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		Origins: cfg.AllowedOrigins,
 		CORS:    cfg.CORSOrigins,
 		Tools:   p.box.Names,
-		MaxBody: int64(cfg.MaxBodyBytes), Version: command.Version(), Logger: p.Log,
+		MaxBody: int64(cfg.MaxBodyBytes), Version: command.Version(), Telemetry: p.observer.Telemetry, Logger: p.Log,
 	}
 	if p.observer.meter != nil {
 		o.Meter = p.observer.meter

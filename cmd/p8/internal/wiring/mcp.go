@@ -21,7 +21,7 @@ func (p *Parts) NewMCP(cfg *config.Config) (*mcpserver.Server, error) {
 		},
 		ExposeAgents: cfg.MCPAgents, Catalog: p.Catalog, Chat: p.Chat,
 		Instructions: cfg.MCPInstructions, Version: command.Version(), ToolTimeout: cfg.ToolTimeout,
-		MaxBody: int64(cfg.MaxBodyBytes), Logger: p.Log,
+		MaxBody: int64(cfg.MaxBodyBytes), Telemetry: p.observer.Telemetry, Logger: p.Log,
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/embed"
 	"github.com/p8-org/p8/internal/replay"
 	"github.com/p8-org/p8/internal/simulator"
 	"github.com/p8-org/p8/llm"
@@ -100,7 +101,8 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 			return nil, err
 		}
 	}
-	p.asked = meterEmbedder(p.embedder, p.keeper, prices.Cost)
+	p.asked = embed.Observe(meterEmbedder(p.embedder, p.keeper, prices.Cost))
+	p.embedder = embed.Observe(p.embedder)
 	bounds := newLimits(cfg, boundMemory(cfg, p.Log), openFiles())
 	p.Connections = bounds.conns
 	if p.memory, err = openMemory(ctx, p.Store, o); err != nil {

@@ -24,7 +24,9 @@ type work struct {
 // newWork returns the queue in the database of s.
 func newWork(cfg *config.Config, s *store.Store, p *Parts) *work {
 	return &work{kinds: map[string]jobs.Worker{}, open: func(ctx context.Context) (*jobs.Queue, error) {
-		return OpenJobs(ctx, cfg, s, p.Log)
+		o := JobOptions(cfg, p.Log)
+		o.Turn, o.Telemetry = s.Maintenance().Turn, p.observer.Telemetry
+		return jobs.Open(ctx, o)
 	}}
 }
 

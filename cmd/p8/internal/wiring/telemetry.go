@@ -87,7 +87,7 @@ func (o *observer) spans(cfg *config.Config, is *resource.Resource, log *slog.Lo
 		}),
 		// Its queue is bounded; spans that do not fit in are lost.
 		sdktrace.WithBatcher(otlp.NewSpans(otlp.SpanOptions{
-			Client: o.client, Clean: cleaner(cfg), MaxText: spanText, MaxCount: spanCount, Logger: log,
+			Client: o.client, Clean: cfg.SpanRedactor().Text, MaxText: spanText, MaxCount: spanCount, Logger: log,
 		})),
 	)
 	o.closers = append(o.closers, spans.Shutdown)

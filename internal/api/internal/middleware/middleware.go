@@ -7,6 +7,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -24,6 +25,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/web"
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/quota"
+	"github.com/p8-org/p8/telemetry"
 )
 
 // Options are what the middleware works with.
@@ -46,6 +48,8 @@ type Options struct {
 	AdmitStranger func(context.Context) (quota.Standing, error)
 	// Proxies are networks whose X-Forwarded-For names the address of the client.
 	Proxies []netip.Prefix
+	// Telemetry records requests; nil records none.
+	Telemetry *telemetry.Telemetry
 	// Meter counts refusals and streams; nil counts none.
 	Meter Meter
 	// Hosts are the names, besides those of loopback, that the Host header may have;
@@ -76,7 +80,7 @@ type chain struct {
 func New(o Options, next http.Handler) http.Handler {
 	c := &chain{Options: o, describe: problem.Describer{Logger: o.Logger}, pages: http.NewCrossOriginProtection(), fixed: newFixed()}
 	c.allow(o.Origins)
-	return c.logged(c.recovered(c.shared(timed(c.guarded(c.bounded(c.opened(c.rooted(c.identified(c.valid(next))))))))))
+	return c.logged(c.recovered(c.shared(timed(c.guarded(c.bounded(c.opened(c.rooted(c.identified(c.valid(routed(next)))))))))))
 }
 
 // logged gives the request an id, the client's own if it is a valid one, and logs one
@@ -95,6 +99,8 @@ func (c *chain) logged(next http.Handler) http.Handler {
 		defer rec.ended()
 		rec.deadline(time.Time{}) // clear that of the connection's last request
 		ctx := identity.WithOrigin(web.WithRequestID(r.Context(), id), identity.Origin{RequestID: id, Address: c.address(r)})
+		ctx, observed := c.observe(ctx, r)
+		defer observed.end(rec)
 		next.ServeHTTP(rec, r.WithContext(ctx))
 		if !c.Logger.Enabled(ctx, slog.LevelInfo) {
 			return
@@ -104,7 +110,8 @@ func (c *chain) logged(next http.Handler) http.Handler {
 		if run := rec.Header().Get(web.HeaderRunID); run != "" {
 			line = append(line, slog.String("run", run))
 		}
-		if trace := traceID(r.Header.Get("Traceparent")); trace != "" {
+		trace, _ := telemetry.IDs(ctx)
+		if trace = cmp.Or(trace, traceID(r.Header.Get("Traceparent"))); trace != "" {
 			line = append(line, slog.String("trace_id", trace))
 		}
 		c.Logger.LogAttrs(ctx, slog.LevelInfo, "request", line...)
