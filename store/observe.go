@@ -8,13 +8,18 @@ import (
 	"github.com/p8-org/p8/telemetry"
 )
 
-// observe begins the operation of a transaction, if the context has an operation that it is
-// below: what the store does by itself is of no interest.
+// observe begins the operation of a transaction. It has a span only below another one: what the
+// store does by itself is of no interest in a trace.
 func (s *Store) observe(ctx context.Context, name string) (context.Context, *telemetry.Op) {
-	if telemetry.From(ctx) == nil || !trace.SpanContextFromContext(ctx).IsValid() {
+	if telemetry.From(ctx) == nil {
 		return ctx, nil
 	}
-	ctx, op := telemetry.Start(ctx, telemetry.Database, name)
+	var op *telemetry.Op
+	if trace.SpanContextFromContext(ctx).IsValid() {
+		ctx, op = telemetry.Start(ctx, telemetry.Database, name)
+	} else {
+		op = telemetry.Measure(ctx, telemetry.Database)
+	}
 	op.String(telemetry.DBOperation, name)
 	if s.engine.Dialect() == DialectPostgres {
 		op.String(telemetry.DBSystem, "postgresql")

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 )
 
 // Op is one operation. Its methods may be called by one goroutine at a time, until End; a
@@ -45,6 +46,15 @@ func Start(ctx context.Context, k Kind, target string) (context.Context, *Op) {
 	o := &Op{t: t, kind: k, since: t.now()}
 	ctx, o.span = t.tracer.Start(ctx, name, trace.WithSpanKind(d.span), trace.WithTimestamp(o.since))
 	return ctx, o
+}
+
+// Measure is Start without a span: the operation is in the metrics alone.
+func Measure(ctx context.Context, k Kind) *Op {
+	t := From(ctx)
+	if t == nil {
+		return nil
+	}
+	return &Op{t: t, kind: k, since: t.now(), span: noop.Span{}}
 }
 
 // Rename changes the target in the span's name.

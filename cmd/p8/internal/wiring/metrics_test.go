@@ -133,7 +133,7 @@ func TestDashboardAndAlerts(t *testing.T) {
 		t.Fatalf("%d %s", code, page)
 	}
 	for _, name := range []string{
-		"http_server_request_duration_seconds", "db_client_operation_duration_seconds", "p8_run_log_delay_seconds", "p8_streams_open", "p8_refusals_total", "p8_jobs", "p8_runs_active",
+		"http_server_request_duration_seconds", "p8_run_log_delay_seconds", "p8_streams_open", "p8_refusals_total", "p8_jobs", "p8_runs_active",
 		"p8_quota_used_ratio", "p8_store_pool_in_use", "p8_embedding_queue", "p8_approvals_waiting", "p8_connections_open", "go_goroutines", "process_resident_memory_bytes",
 	} {
 		if !strings.Contains(page, "\n# HELP "+name+" ") {
