@@ -61,6 +61,9 @@ func checkCommand(t *testing.T, page, line string, help map[string]string) {
 	if len(words) > 1 && slices.Contains([]string{"schema", "sessions", "moments", "reminders", "tools", "keys", "users", "me", "quota", "retention", "secrets", "feedback", "eval", "experiments"}, words[0]) && !strings.HasPrefix(words[1], "-") {
 		verbs = words[:2]
 	}
+	if len(words) > 2 && words[1] == "dataset" {
+		verbs = words[:3]
+	}
 	name := strings.Join(verbs, " ")
 	if verbs[0] == "COMMAND" {
 		return

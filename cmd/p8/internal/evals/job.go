@@ -174,6 +174,7 @@ func (j *job) run(x *store.Evaluation) error {
 	if err != nil {
 		return err
 	}
+	j.bar.troubles(j.App)
 	x.Status, x.Summary, x.EndedAt = completed, encode(sum), time.Now()
 	return j.Store.Evaluations().Change(after, x)
 }

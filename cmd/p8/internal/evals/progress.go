@@ -25,6 +25,8 @@ type progress struct {
 	at   experiment.Progress
 	// note is the last refusal of a provider.
 	note string
+	// failed and unjudged are the reasons of the first failed run and missing verdict.
+	failed, unjudged string
 }
 
 const (
@@ -41,6 +43,7 @@ func (p *progress) show(at experiment.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at = at
+	p.learn(at.Last)
 	if !p.terminal {
 		if tenth := 10 * at.Done / at.Tasks; tenth > p.said || at.Done == at.Tasks && at.Done > at.Kept {
 			p.said = tenth
@@ -51,6 +54,30 @@ func (p *progress) show(at experiment.Progress) {
 	if now := p.now(); now.Sub(p.drawn) >= barPause || at.Done == at.Tasks {
 		p.drawn = now
 		p.draw()
+	}
+}
+
+// learn remembers the first reasons of what went wrong.
+func (p *progress) learn(r *experiment.Result) {
+	if p.failed == "" {
+		p.failed = r.Output.Error
+	}
+	for name, reason := range r.Unjudged {
+		if p.unjudged == "" {
+			p.unjudged = name + ": " + reason
+		}
+	}
+}
+
+// troubles says how much went wrong, and why the first time.
+func (p *progress) troubles(a *command.App) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at.Failed > 0 {
+		a.Say("%s failed; the first: %s", show.Count(p.at.Failed, "run"), show.OneLine(p.failed))
+	}
+	if p.at.Unjudged > 0 {
+		a.Say("%s missing; the first: %s", show.Count(p.at.Unjudged, "verdict"), show.OneLine(p.unjudged))
 	}
 }
 
