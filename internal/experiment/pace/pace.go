@@ -38,7 +38,7 @@ type lane struct{ next time.Time }
 // New returns a pacer.
 func New(o Options) *Pacer { return &Pacer{o: o, lanes: map[string]*lane{}} }
 
-// Wrap returns the model with paced requests.
+// Wrap returns the model with paced requests. The model should not repeat requests itself.
 func (p *Pacer) Wrap(m llm.Model) llm.Model { return &paced{m, p} }
 
 type paced struct {
@@ -56,7 +56,7 @@ const (
 func (m *paced) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
 		left, pause := m.pacer.o.Patience, firstPause
-		for {
+		for try := 0; ; try++ {
 			if err := m.pacer.turn(ctx, m.Name()); err != nil {
 				yield(llm.Chunk{}, err)
 				return
@@ -64,7 +64,7 @@ func (m *paced) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chun
 			begun := false
 			var refused error
 			for chunk, err := range m.Model.Stream(ctx, req) {
-				if err != nil && !begun && refusal(err) {
+				if err != nil && !begun && again(err, try) {
 					refused = err
 					break
 				}
@@ -90,10 +90,17 @@ func (m *paced) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chun
 	}
 }
 
-// refusal reports whether the provider wants fewer requests.
-func refusal(err error) bool {
+// lostTries is how often a request is repeated whose connection failed.
+const lostTries = 2
+
+// again reports whether a request is repeated: the provider wants fewer requests, or the
+// connection failed, which may be because nothing is there.
+func again(err error, try int) bool {
 	var failure *llm.Error
-	return errors.As(err, &failure) && (failure.Kind == llm.RateLimit || failure.Kind == llm.Unavailable && failure.Status != 0)
+	if !errors.As(err, &failure) {
+		return false
+	}
+	return failure.Kind == llm.RateLimit || failure.Kind == llm.Unavailable && (failure.Status != 0 || try < lostTries)
 }
 
 // asked returns the pause that the provider asks for, 0 if none.

@@ -83,6 +83,7 @@ func TestPatience(t *testing.T) {
 		"longer than patience": {10 * time.Second, func(int) error { return refused(7 * time.Second) }, 2, 7 * time.Second, true},
 		"none":                 {0, func(int) error { return refused(time.Second) }, 1, 0, true},
 		"another failure":      {time.Hour, func(int) error { return &llm.Error{Kind: llm.Auth, Status: 401} }, 1, 0, true},
+		"no connection":        {time.Hour, func(int) error { return &llm.Error{Kind: llm.Unavailable} }, 3, 6 * time.Second, true},
 		"overloaded":           {time.Hour, func(n int) error { return map[bool]error{true: &llm.Error{Kind: llm.Unavailable, Status: 503}}[n < 1] }, 2, 2 * time.Second, false},
 	} {
 		t.Run(name, func(t *testing.T) {

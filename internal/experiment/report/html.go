@@ -164,10 +164,8 @@ func newRow(r *experiment.Result, subject int, b *before) *row {
 	}
 	for _, v := range r.Verdicts {
 		x.Scores = append(x.Scores, [3]any{v.Evaluator, v.Overall.Value, cut(v.Overall.Explanation)})
-		for _, s := range v.Scores {
-			if len(v.Scores) > 1 {
-				x.Scores = append(x.Scores, [3]any{v.Evaluator + "." + s.Name, s.Value, cut(s.Explanation)})
-			}
+		for _, s := range parts(&v) {
+			x.Scores = append(x.Scores, [3]any{v.Evaluator + "." + s.Name, s.Value, cut(s.Explanation)})
 		}
 	}
 	for name, reason := range r.Unjudged {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/p8-org/p8/internal/evaluation"
 	"github.com/p8-org/p8/internal/experiment"
 	"github.com/p8-org/p8/internal/experiment/stats"
 )
@@ -135,10 +136,8 @@ func (x *Subject) add(r *experiment.Result) {
 	for _, v := range r.Verdicts {
 		x.JudgeCostUSD += v.CostUSD
 		t.add(v.Evaluator, v.Overall.Value)
-		for _, score := range v.Scores {
-			if len(v.Scores) > 1 {
-				t.add(v.Evaluator+"."+score.Name, score.Value)
-			}
+		for _, score := range parts(&v) {
+			t.add(v.Evaluator+"."+score.Name, score.Value)
 		}
 	}
 }
@@ -148,6 +147,14 @@ func (x *Subject) add(r *experiment.Result) {
 func same(answered, asked string) bool {
 	_, bare, _ := strings.Cut(asked, ":")
 	return asked == "" || answered == asked || bare != "" && strings.HasPrefix(answered[strings.IndexByte(answered, ':')+1:], bare)
+}
+
+// parts are the scores of a verdict that are not its overall score under another name.
+func parts(v *evaluation.Verdict) []evaluation.Score {
+	if len(v.Scores) == 1 && v.Scores[0].Name == v.Evaluator {
+		return nil
+	}
+	return v.Scores
 }
 
 func (t *tries) add(name string, value float64) {

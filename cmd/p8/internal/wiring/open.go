@@ -39,7 +39,7 @@ type Options struct {
 	Tape *replay.Tape
 	// Debug gets the JSON of each request to a model; it may be nil.
 	Debug io.Writer
-	// Pace wraps each model, below what tries requests again; it may be nil.
+	// Pace wraps each model, and repeats requests in place of the model; it may be nil.
 	Pace func(llm.Model) llm.Model
 	// Now and NewID are the clock and the source of ids.
 	Now   func() time.Time

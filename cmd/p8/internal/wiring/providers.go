@@ -27,7 +27,7 @@ type ModelOptions struct {
 	Cost func(string, llm.Usage) float64
 	// Tape records or plays the models.
 	Tape *replay.Tape
-	// Pace wraps each model, below what tries requests again.
+	// Pace wraps each model, and repeats requests in place of the model.
 	Pace func(llm.Model) llm.Model
 	// Debug gets the JSON of each request.
 	Debug io.Writer
@@ -43,6 +43,9 @@ func NewModels(ctx context.Context, cfg *config.Config, mo ModelOptions) (*llm.R
 	client := outbound.NewClient() // shared by all providers
 	o := llm.ProvidersOptions{
 		Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show, IdleTimeout: cfg.ModelSilence, SilenceVar: "P8_MODEL_SILENCE",
+	}
+	if mo.Pace != nil {
+		o.MaxRetries = -1
 	}
 	providers := openai.Providers(o)
 	maps.Copy(providers, anthropic.Providers(o))
