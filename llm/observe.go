@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/telemetry"
 )
 
@@ -31,7 +32,7 @@ func (o *observed) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, er
 		a := answer{contents: op.Content()}
 		var failed error
 		defer func() { o.end(op, &a, failed) }() // also if the reader panics
-		describe(op, req, provider, model)
+		describe(ctx, op, req, provider, model)
 		for chunk, err := range o.Model.Stream(ctx, req) {
 			failed = err
 			a.add(&chunk)
@@ -65,11 +66,15 @@ func (o *observed) end(op *telemetry.Op, a *answer, failed error) {
 }
 
 // describe sets what is known of a request before it is sent.
-func describe(op *telemetry.Op, req *Request, provider, model string) {
+func describe(ctx context.Context, op *telemetry.Op, req *Request, provider, model string) {
 	op.String(telemetry.Provider, standardProvider(provider))
 	op.String(telemetry.RequestModel, model)
 	if !op.Recording() {
 		return
+	}
+	if id, err := identity.From(ctx); err == nil {
+		op.String(telemetry.Conversation, id.SessionID)
+		op.String(telemetry.UserID, id.UserID)
 	}
 	op.Bool(telemetry.RequestStream, true)
 	if t := req.Settings.Temperature; t != nil {

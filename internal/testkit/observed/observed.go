@@ -53,9 +53,12 @@ func (r *Recorder) Context(t testing.TB) context.Context {
 func (r *Recorder) Spans() tracetest.SpanStubs { return r.exporter.GetSpans() }
 
 // Tree draws the ended spans as trees: a line for each, children below their parent by their
-// begin, with the attributes that keep allows (nil: all), by key.
+// begin, with the attributes that keep allows (nil: all), by key. Transactions of the store are left
+// out: how many there are depends on the time.
 func (r *Recorder) Tree(keep func(key string) bool) string {
-	spans := r.Spans()
+	spans := slices.DeleteFunc(r.Spans(), func(s tracetest.SpanStub) bool {
+		return slices.ContainsFunc(s.Attributes, func(a attribute.KeyValue) bool { return a.Key == telemetry.DBSystem })
+	})
 	slices.SortStableFunc(spans, func(a, b tracetest.SpanStub) int {
 		return cmp.Or(a.StartTime.Compare(b.StartTime), strings.Compare(a.Name, b.Name))
 	})
