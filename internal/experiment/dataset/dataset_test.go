@@ -91,7 +91,7 @@ func TestReadStreams(t *testing.T) {
 				if n != MaxCases+1 || !strings.Contains(err.Error(), "more than 100000 cases: split the dataset") {
 					t.Errorf("%s: %v after %d cases", name, err, n)
 				}
-			} else if c.Input != "a" || name != "a.jsonl" && n == 1000 {
+			} else if c.Input != "a" || name != "a.csv" && n == 1000 {
 				break
 			}
 		}

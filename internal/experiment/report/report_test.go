@@ -93,7 +93,7 @@ func TestBaseline(t *testing.T) {
 
 // TestHTML: the page needs nothing else, and no text of an answer becomes a part of it.
 func TestHTML(t *testing.T) {
-	const rows = 1000
+	const rows = 200
 	s := summary(t, rows, 1, func(id, _ int) bool { return id%3 > 0 })
 	s.Against(summary(t, rows, 1, func(id, _ int) bool { return id%2 > 0 }))
 	p := Page{Name: hostile, ID: "id", Plan: plan(rows, 1), Summary: s, Baseline: "before", Before: results(rows, 1, func(id, _ int) bool { return id%2 > 0 })}
