@@ -28,7 +28,7 @@ func (r *runner) settle(failed bool) error {
 	}
 	u := sum(r.step.bill)
 	d := &event.ModelCallData{
-		Model: r.step.model, StartedAt: r.asked.UTC().Truncate(time.Millisecond), DurationMS: r.Now().Sub(r.asked).Milliseconds(),
+		Model: r.step.model, StartedAt: r.asked.UTC().Truncate(time.Microsecond), DurationMS: r.Now().Sub(r.asked).Milliseconds(),
 		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CachedTokens: u.CachedTokens, ReasoningTokens: u.ReasoningTokens,
 		CostUSD: u.CostUSD, Failed: failed && r.ctx.Err() == nil,
 	}

@@ -63,6 +63,8 @@ type grammar struct {
 	Approvals runs.Approvals `cmd:"" help:"List and answer approvals that runs wait for." group:"Runs"`
 	Runs      runs.Runs      `cmd:"" help:"List, show, resume and stop runs." group:"Runs"`
 
+	Trace runs.Trace `cmd:"" help:"Draw what happened in a session or a run: models, tools, asked agents, waits." group:"Runs" example:"p8 trace trip"`
+
 	Login  account.Login  `cmd:"" help:"Sign in to a server, whose token other commands then send." group:"Operate" example:"p8 login https://agents.example.com"`
 	Logout account.Logout `cmd:"" help:"Forget the login at a server." group:"Operate" example:"p8 logout"`
 	Whoami account.Whoami `cmd:"" help:"Show who you are to a server." group:"Operate" example:"p8 whoami"`

@@ -53,6 +53,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/runs"
 	"github.com/p8-org/p8/internal/api/internal/sessions"
+	"github.com/p8-org/p8/internal/api/internal/traces"
 	"github.com/p8-org/p8/internal/api/internal/usage"
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/quota"
@@ -101,6 +102,8 @@ type Options struct {
 	Embeddings Embedder
 	// Feedback serves /feedback.
 	Feedback Feedback
+	// Traces serves /sessions/{id}/trace and /runs/{id}/trace.
+	Traces Traces
 	// Usage serves /usage.
 	Usage Usage
 	// Quotas serves /quotas. Admit counts a request of the caller in ctx, or refuses it; nil
@@ -256,6 +259,7 @@ func routes(api *rest.API, mux *rest.Mux, o *Options) {
 	reminders.Routes(api, o.Reminders)
 	quotas.Routes(api, o.Quotas)
 	feedback.Routes(api, o.Feedback)
+	traces.Routes(api, o.Traces)
 	usage.Routes(api, o.Usage, o.Now)
 	dreams.Routes(api, dreams.Options{Catalog: o.Catalog, Dreams: o.Dreams, Jobs: o.Jobs})
 	meRoute(api, o.Auth.Required())

@@ -14,6 +14,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/quotas"
 	"github.com/p8-org/p8/internal/api/internal/reminders"
 	"github.com/p8-org/p8/internal/api/internal/sessions"
+	"github.com/p8-org/p8/internal/api/internal/traces"
 	"github.com/p8-org/p8/internal/api/internal/usage"
 )
 
@@ -69,6 +70,8 @@ type (
 	Quotas = quotas.Quotas
 	// Feedback is what people say about answers. Implemented by *feedback.Service.
 	Feedback = feedback.Feedback
+	// Traces reads what happened in sessions and runs. Implemented by trace.Reader.
+	Traces = traces.Reader
 	// Usage reports what models consumed. Implemented by *store.Store.
 	Usage = usage.Store
 	// Jobs counts the background work. Implemented by *jobs.Queue.

@@ -15,6 +15,7 @@ import (
 	"github.com/p8-org/p8/internal/feedback"
 	"github.com/p8-org/p8/internal/quota"
 	"github.com/p8-org/p8/internal/reminder"
+	"github.com/p8-org/p8/internal/trace"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/store"
@@ -75,6 +76,7 @@ var routes = map[string]route{
 	"list-keys": {reads, ""}, "create-key": {writes, `{"name":"k","role":"reader"}`}, "revoke-key": {reads, ""}, "set-password": {reads, `{}`},
 	"list-users": {administers, ""}, "add-user": {administers, `{"email":"z@example.com","role":"member","password":"correct horse battery"}`}, "remove-user": {administers, ""}, "list-audit": {administers, ""},
 	"list-feedback": {reads, ""}, "put-feedback": {writes, `{"session_id":"s","rating":1}`}, "delete-feedback": {writes, ""},
+	"session-trace": {reads, ""}, "run-trace": {reads, ""},
 	"usage":       {reads, ""},
 	"list-quotas": {administers, ""}, "put-quota": {administers, `{"kind":"user","id":"mia","limits":"requests=1000"}`},
 }
@@ -129,7 +131,7 @@ func complete(t *testing.T, turns ...scripted.Turn) *server {
 	kept, err := reminder.New(reminder.Options{Store: s.store, Queue: waiting{}, Logger: quiet})
 	must(t, err)
 	o := api.Options{
-		Auth: callers, Chat: s.chat, Catalog: s.catalog, Store: s.store, Preview: s.chat, Brancher: s.chat, Diary: s.store.Diary(), Shares: doors{s.store}, Usage: s.store, Feedback: opinions(t, s.store),
+		Auth: callers, Chat: s.chat, Catalog: s.catalog, Store: s.store, Preview: s.chat, Brancher: s.chat, Diary: s.store.Diary(), Shares: doors{s.store}, Usage: s.store, Traces: trace.Reader{Store: s.store}, Feedback: opinions(t, s.store),
 		Moments: s.store.Moments(), Pieces: s.store.Resources(), Builder: builder, Reminders: kept, Logger: quiet,
 		Accounts: account.New(account.Options{Store: s.store, Changed: callers.Forget, Cost: account.Cost{Memory: 8, Passes: 1}, Logger: quiet}),
 		Quotas:   &quota.Manager{Store: s.store.Quotas()},

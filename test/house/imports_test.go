@@ -13,7 +13,7 @@ import (
 var floors = []string{
 	"cmd/p8",
 	"internal/api", "internal/mcpserver", "internal/a2a", "stream",
-	"internal/privacy", "internal/dream", "internal/title", "internal/experiment", "internal/testcase", "internal/evaluation", "chat", "internal/ask", "internal/live", "memory", "routing", "run", "internal/reminder", "internal/feedback", "internal/replay", "tool", "internal/simulator",
+	"internal/privacy", "internal/dream", "internal/title", "internal/experiment", "internal/testcase", "internal/evaluation", "chat", "internal/ask", "internal/live", "memory", "routing", "run", "internal/trace", "internal/reminder", "internal/feedback", "internal/replay", "tool", "internal/simulator",
 	"catalog", "internal/ingest", "rem", "internal/version", "agent", "internal/scoring", "llm", "internal/embed", "internal/account",
 	"internal/quota", "internal/jobs", "internal/phoenix", "store", "event", "internal/config", "internal/auth", "internal/signin", "identity", "internal/tree", "internal/schema", "internal/outbound", "internal/edge", "internal/near", "internal/diff", "internal/arrange", "internal/zone", "internal/tokens", "internal/filelock", "internal/seal", "internal/redact", "telemetry",
 }

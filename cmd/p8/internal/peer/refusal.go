@@ -57,5 +57,15 @@ func refusal(base *url.URL, status int, answer []byte) error {
 	if json.Unmarshal(answer, &problem) != nil || problem.Detail == "" {
 		return fmt.Errorf("the server at %s answers with status %d: check its address, and that it is this version of p8", base.Redacted(), status)
 	}
-	return errors.New(strings.Join(strings.Fields(show.Visible(problem.Detail)), " "))
+	err := errors.New(strings.Join(strings.Fields(show.Visible(problem.Detail)), " "))
+	if status == http.StatusNotFound {
+		return missing{err}
+	}
+	return err
 }
+
+// missing is the error of a server that does not have what was asked for.
+type missing struct{ error }
+
+// IsMissing reports whether a server does not have what was asked for.
+func IsMissing(err error) bool { return errors.As(err, new(missing)) }

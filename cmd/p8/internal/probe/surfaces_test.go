@@ -125,6 +125,8 @@ var routes = []surface{
 	read("GET /auth/users", "/auth/users", "{canary:account}"),
 	read("GET /quotas", "/quotas", "{canary:quota}"),
 	read("GET /feedback", "/feedback", "{canary:feedback}"),
+	read("GET /runs/{id}/trace", "/runs/{run}/trace?all=true", "{canary:message}"),
+	read("GET /sessions/{id}/trace", "/sessions/{session}/trace", "{canary:message}"),
 	read("GET /usage", "/usage?by=session,agent", "{session}"),
 	nothing("PUT /quotas", "PUT", "/quotas", `{"kind":"user","id":"errand","limits":"tokens=0"}`),
 	read("GET /audit", "/audit?limit=500", "{canary:audited}"),

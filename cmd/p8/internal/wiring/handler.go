@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/internal/api"
 	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/trace"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/store"
 )
@@ -54,7 +55,7 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest
 		o.Shares, o.ShareLinks = doors{p.Store}, cfg.ShareLinks
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
-		o.Brancher, o.Usage = p.Chat, p.Store
+		o.Brancher, o.Usage, o.Traces = p.Chat, p.Store, trace.Reader{Store: p.Store}
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()
 		o.Zone = Zone(p.Store, p.Log)
 		o.Accounts, o.Logins = account.New(account.Options{Store: p.Store, Changed: callers.Forget, Logger: p.Log}), cfg.AuthKeys
