@@ -129,7 +129,7 @@ func (a *adding) append(ctx context.Context, ms []*Message) error {
 func (a *adding) touch(ctx context.Context, sess *Session, ms []*Message) error {
 	sql, args := a.sql().touch, a.args(sess, ms)
 	if len(sess.Metadata) > 0 {
-		sql, args = a.sql().touchMerge, append(args, sess.Metadata)
+		sql, args = a.sql().touchMerge, append(args, a.by.seal.object("metadata", sess.Metadata))
 	}
 	return a.count(ctx, ms, sql, args)
 }
@@ -140,13 +140,13 @@ func (a *adding) open(ctx context.Context, sess *Session, ms []*Message) error {
 	if len(sess.Metadata) > 0 {
 		sql = a.sql().openMerge
 	}
-	return a.count(ctx, ms, sql, append(a.args(sess, ms), sess.Metadata, null(a.by.ClientID)))
+	return a.count(ctx, ms, sql, append(a.args(sess, ms), a.by.seal.object("metadata", sess.Metadata), null(a.by.ClientID)))
 }
 
 // args returns those of touch and open, with room for the metadata.
 func (a *adding) args(sess *Session, ms []*Message) []any {
 	return append(a.counts(ms),
-		null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), a.now, sess.Named)
+		a.by.seal.value("name", null(sess.Name)), a.by.seal.value("description", null(sess.Description)), null(sess.AgentName), null(sess.Mode), a.now, sess.Named)
 }
 
 // insert writes the messages by which the counters were raised last. It sets their ID and
@@ -205,15 +205,15 @@ func (m *Message) complete(now time.Time) (err error) {
 func (m *Message) args(by caller, key string, number int64, author any) []any {
 	var content, latency any
 	if m.Content != nil {
-		content = *m.Content
+		content = by.seal.value("content", *m.Content)
 	}
 	if m.LatencyMS != 0 {
 		latency = m.LatencyMS
 	}
 	return []any{
-		by.TenantID, key, number, m.ID, by.UserID, m.Type, content, m.ToolCalls, null(m.Status),
+		by.TenantID, key, number, m.ID, by.UserID, m.Type, content, by.seal.value("tool_calls", m.ToolCalls), null(m.Status),
 		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
-		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt, m.Parts, m.CostUSD,
+		null(m.RunID), null(m.TraceID), null(m.SpanID), by.seal.value("metadata", m.Metadata), m.CreatedAt, by.seal.value("parts", m.Parts), m.CostUSD,
 		null(m.AgentRunID), null(m.ParentToolCallID), null(m.ClientMessageID), author, m.CachedTokens, m.ReasoningTokens,
 	}
 }

@@ -214,7 +214,7 @@ func (b *branching) count(ctx context.Context) error {
 		if err := b.describe(&newest, left); err != nil {
 			return err
 		}
-		if _, err := w.c.Exec(ctx, `UPDATE sessions SET chunks = $4, metadata = $5`+w.store.dialect.ownSession(), append(b.own, left, b.metadata)...); err != nil {
+		if _, err := w.c.Exec(ctx, `UPDATE sessions SET chunks = $4, metadata = $5`+w.store.dialect.ownSession(), append(b.own, left, w.by.seal.object("metadata", b.metadata))...); err != nil {
 			return err
 		}
 	}

@@ -190,7 +190,7 @@ func (t *tree) describe(ctx context.Context, tip int64) (b Branch, err error) {
 	if b.AfterID, err = t.last(ctx, t.segments.path(after)); err != nil {
 		return b, err
 	}
-	q := t.said(`SELECT m.id, m.message_type, substr(m.content, 1, 400)`, beyond(path, after))
+	q := t.said(`SELECT m.id, m.message_type, `+beginning(`m.content`, 400)+` AS content`, beyond(path, after))
 	q.add(` ORDER BY m.seq`)
 	err = t.c.Query(ctx, q.String(), func(r Row) error {
 		var id, kind, text string

@@ -14,6 +14,8 @@ type caller struct {
 	user any
 	// author is the guest who acts in a session of that user, "" for the user; see caller.in.
 	author string
+	// seal is the key of the tenant, nil if nothing of it is encrypted. Only [Store.run] sets it.
+	seal *tenantSeal
 }
 
 type manualKey struct{}

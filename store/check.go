@@ -59,7 +59,7 @@ func checkID(id string) error {
 
 // checkJSON accepts JSON, and makes it storable in every engine: PostgreSQL's
 // JSONB has neither NUL nor half of a surrogate pair, so both become U+FFFD
-// everywhere.
+// everywhere; so does what would make a text look like a sealed value.
 func checkJSON(field string, raw *json.RawMessage) error {
 	if len(*raw) > maxText {
 		return invalidf("%s is larger than %d MiB", field, maxText>>20)
@@ -67,11 +67,14 @@ func checkJSON(field string, raw *json.RawMessage) error {
 	if len(*raw) > 0 && (!json.Valid(*raw) || !utf8.Valid(*raw)) {
 		return invalidf("%s is not JSON", field)
 	}
+	if bytes.Contains(*raw, []byte(sealMark)) {
+		*raw = bytes.ReplaceAll(*raw, []byte(sealMark), []byte("\uFFFD"))
+	}
 	*raw = cleanEscapes(*raw)
 	return nil
 }
 
-// cleanEscapes replaces the escapes of characters that no text can hold, in a
+// cleanEscapes replaces the escapes of characters that no text may hold, in a
 // copy.
 func cleanEscapes(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte(`\u`)) {
@@ -100,7 +103,7 @@ func cleanEscapes(raw json.RawMessage) json.RawMessage {
 		case utf16.DecodeRune(r, escape(i+6)) != unicode.ReplacementChar:
 			i += 11
 			continue
-		case r == 0, utf16.IsSurrogate(r):
+		case r == 0, r == sealRune, utf16.IsSurrogate(r):
 			if !copied {
 				raw, copied = bytes.Clone(raw), true
 			}
@@ -164,7 +167,8 @@ func firstError(errs ...error) error {
 }
 
 // cleanText makes a text storable in every engine: PostgreSQL takes neither
-// NUL nor invalid UTF-8, so both become U+FFFD everywhere.
+// NUL nor invalid UTF-8, so both become U+FFFD everywhere. It removes what would make it look
+// like a sealed value.
 func cleanText(field string, s *string) error {
 	if len(*s) > maxText {
 		return invalidf("%s is larger than %d MiB", field, maxText>>20)
@@ -172,6 +176,7 @@ func cleanText(field string, s *string) error {
 	if !utf8.ValidString(*s) {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
 	}
+	*s = strings.TrimLeft(*s, sealMark)
 	if strings.IndexByte(*s, 0) >= 0 {
 		*s = strings.ReplaceAll(*s, "\x00", "\uFFFD")
 	}

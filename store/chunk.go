@@ -149,7 +149,7 @@ func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.c.Exec(ctx, `UPDATE sessions SET metadata = $4`+own, w.by.TenantID, c.SessionID, w.by.UserID, merged)
+	_, err = w.c.Exec(ctx, `UPDATE sessions SET metadata = $4`+own, w.by.TenantID, c.SessionID, w.by.UserID, w.by.seal.object("metadata", merged))
 	return err
 }
 

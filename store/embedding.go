@@ -10,7 +10,7 @@ type EmbeddingTask struct {
 	EntityID string `json:"entity_id"`
 	Field    string `json:"field_name"`
 	Text     string `json:"-"`
-	// Hash is the SHA-256 of Text, hex.
+	// Hash is the SHA-256 of Text, hex; in an encrypted tenant, it needs the key.
 	Hash string `json:"content_hash"`
 	// Attempts counts the failed attempts; Error is the last failure, and DueAt the time of
 	// the next attempt.

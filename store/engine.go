@@ -78,7 +78,7 @@ type KeywordRanker interface {
 	// enough. The terms are those of [KeywordTerms], one at least, and are words,
 	// never syntax. Scores (the greater the better) compare within one answer only;
 	// equal ones are ordered by id. The query is checked and its defaults are set.
-	Keywords(ctx context.Context, sc Scope, q SearchQuery, terms, ids []string) ([]Ranked, error)
+	Keywords(ctx context.Context, sc Scope, q SearchQuery, terms []Term, ids []string) ([]Ranked, error)
 }
 
 // MessageFinder is implemented by every engine: it finds messages by the words of their
@@ -87,7 +87,7 @@ type MessageFinder interface {
 	// FindMessages calls each for the newest messages of a user, at most limit, that have
 	// all terms in the text that PutText got, the newest first. The terms are those of
 	// [KeywordTerms], one at least.
-	FindMessages(ctx context.Context, c Conn, owner RowOwner, terms []string, limit int, each func(session string, seq int64)) error
+	FindMessages(ctx context.Context, c Conn, owner RowOwner, terms []Term, limit int, each func(session string, seq int64)) error
 }
 
 // Grower is implemented by an engine that chooses how to run a statement by what it once

@@ -68,7 +68,7 @@ func (w *eraser) cut(ctx context.Context, entity, id string, keys []string) erro
 		if err := decode(raw, &edges); err != nil {
 			return err
 		}
-		left := encodeList(slices.DeleteFunc(edges, func(e Edge) bool { return slices.Contains(keys, NormalizeKey(e.Target)) }))
+		left := w.by.seal.value("graph_edges", encodeList(slices.DeleteFunc(edges, func(e Edge) bool { return slices.Contains(keys, NormalizeKey(e.Target)) })))
 		if _, err := w.c.Exec(ctx, `UPDATE `+t.Name+` SET graph_edges = $3 WHERE tenant_id = $1 AND id = $2`, w.by.TenantID, id, left); err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func (e Evaluations) Begin(ctx context.Context, x *Evaluation) error {
 		x.TenantID, x.UserID, x.CreatedAt = by.TenantID, by.UserID, e.store.clock()
 		x.UpdatedAt, x.EndedAt = x.CreatedAt, time.Time{}
 		_, err = c.Exec(ctx, `INSERT INTO evaluations (`+evaluationColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)`,
-			by.TenantID, x.ID, by.user, x.Name, null(x.Experiment), x.Status, x.Plan, nullJSON(x.Summary), x.CreatedAt, x.UpdatedAt)
+			by.TenantID, x.ID, by.user, x.Name, null(x.Experiment), x.Status, by.seal.value("plan", x.Plan), by.seal.value("summary", nullJSON(x.Summary)), x.CreatedAt, x.UpdatedAt)
 		return err
 	})
 }
@@ -89,7 +89,7 @@ func (e Evaluations) Change(ctx context.Context, x *Evaluation) error {
 	return e.store.write(ctx, "change an evaluation", func(c Conn, by caller) error {
 		x.UpdatedAt, x.EndedAt = e.store.clock(), x.EndedAt.UTC().Truncate(time.Microsecond)
 		n, err := c.Exec(ctx, `UPDATE evaluations SET status = $4, summary = $5, ended_at = $6, updated_at = $7`+ownRow,
-			by.TenantID, storable(x.ID), by.user, x.Status, nullJSON(x.Summary), timeOrNull(x.EndedAt), x.UpdatedAt)
+			by.TenantID, storable(x.ID), by.user, x.Status, by.seal.value("summary", nullJSON(x.Summary)), timeOrNull(x.EndedAt), x.UpdatedAt)
 		if err == nil && n == 0 {
 			err = notFound("evaluation", x.ID)
 		}
@@ -170,7 +170,7 @@ func (e Evaluations) PutResults(ctx context.Context, id string, list ...Evaluati
 		}
 		for _, x := range list {
 			if err := c.Later(ctx, Statement{SQL: `INSERT INTO evaluation_results (tenant_id, evaluation_id, seq, data) VALUES ($1, $2, $3, $4)
-				ON CONFLICT (tenant_id, evaluation_id, seq) DO UPDATE SET data = excluded.data`, Args: []any{by.TenantID, id, x.Seq, x.Data}}); err != nil {
+				ON CONFLICT (tenant_id, evaluation_id, seq) DO UPDATE SET data = excluded.data`, Args: []any{by.TenantID, id, x.Seq, by.seal.value("data", x.Data)}}); err != nil {
 				return err
 			}
 		}

@@ -45,20 +45,27 @@ func (s *Store) fuzzyOnce(ctx context.Context, text string, threshold float64, l
 	if r := []rune(text); len(r) > maxFuzzyText {
 		text = string(r[:maxFuzzyText])
 	}
-	if ix, ok := s.engine.(Indexed); ok {
-		by, err := callerOf(ctx)
-		if err != nil {
-			return nil, err
-		}
+	by, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// The engine's index holds the sealed texts of an encrypted tenant.
+	sealed, err := s.seals.of(ctx, by.TenantID, false)
+	if err != nil {
+		return nil, fail("fuzzy", err)
+	}
+	if ix, ok := s.engine.(Indexed); ok && sealed == nil {
 		found, err := ix.Fuzzy(ctx, by.scope(), text, threshold, limit)
 		return found, fail("fuzzy", err)
 	}
 	var hits []trgm.Hit
 	rows := make(map[string]Match)
-	err := s.read(ctx, "fuzzy", func(c Conn, by caller) error {
+	err = s.read(ctx, "fuzzy", func(c Conn, by caller) error {
+		clear(rows)
+		hits = nil
 		for _, o := range by.scope().KeyOwners() {
 			k := ownerKeys(o)
-			ix, release, err := s.fuzzy.Open(ctx, k, &keyRows{c, k, fuzzyBudget / 2})
+			ix, release, err := s.openFuzzy(ctx, &keyRows{c, k, fuzzyBudget / 2})
 			if err != nil {
 				return err
 			}
@@ -85,4 +92,14 @@ func (s *Store) fuzzyOnce(ctx context.Context, text string, threshold float64, l
 		found[i] = rows[h.ID]
 	}
 	return found, err
+}
+
+// openFuzzy returns the index of an owner's keys. Where other processes write, too, it is made
+// for each search: only encrypted tenants are searched so.
+func (s *Store) openFuzzy(ctx context.Context, rows *keyRows) (ix *trgm.Index, release func(), err error) {
+	if _, ok := s.engine.(Indexed); ok {
+		ix, err = rows.Build(ctx)
+		return ix, func() {}, err
+	}
+	return s.fuzzy.Open(ctx, rows.owner, rows)
 }

@@ -92,6 +92,7 @@ func others() []Holding {
 		{Table: "kv_store", Why: index}, {Table: "kv_edges", Why: index}, {Table: "kv_edges_waiting", Why: index},
 		{Table: "keywords", Why: index}, {Table: "keyword_rows", Why: index}, {Table: "keyword_scopes", Why: index},
 		{Table: "quotas", Why: "limits that the operator set; kept, because users may not lift them"}, {Table: "quota_usage", Why: "counts of a minute and a day; removed after the day"},
+		{Table: "data_keys", Why: "keys of the encrypted texts of tenants; of no user"},
 		{Table: "retentions", Why: "how long tenants keep rows; of no user"},
 		{Table: "leases", Why: "which process works for the user; deleted"},
 		{Table: "erasures", Why: "that the user's data are deleted; removed a week after the end"},

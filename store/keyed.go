@@ -20,7 +20,7 @@ func (w *writer) putKey(ctx context.Context, t *table, p placed, rec record) err
 			return err
 		}
 	}
-	k, written, err := writeKey(ctx, w.c, t, w.by.TenantID, rec)
+	k, written, err := writeKey(ctx, w.c, t, w.by.TenantID, w.by.seal, rec)
 	if err == nil && !written {
 		err = conflictf("another %s has the key %q", t.Type, k.key)
 	}
@@ -39,7 +39,7 @@ func (w *writer) putKey(ctx context.Context, t *table, p placed, rec record) err
 
 // writeKey writes a record's key, unless another row of its owner and type has
 // it; the caller indexes its edges.
-func writeKey(ctx context.Context, c Conn, t *table, tenant string, rec record) (k keyOf, written bool, err error) {
+func writeKey(ctx context.Context, c Conn, t *table, tenant string, by *tenantSeal, rec record) (k keyOf, written bool, err error) {
 	at, e := rec.place(), rec.entry()
 	k = keyOf{tenant: tenant, owner: keyOwner(t, *at.user), entity: t.Type, id: *at.id}
 	if k.key, err = checkKey(e.name); err != nil {
@@ -51,7 +51,7 @@ func writeKey(ctx context.Context, c Conn, t *table, tenant string, rec record) 
 		ON CONFLICT (tenant_id, owner, entity_key, entity_type) DO UPDATE SET content_summary = excluded.content_summary,
 		metadata = excluded.metadata, graph_edges = excluded.graph_edges, updated_at = excluded.updated_at
 		WHERE kv_store.entity_id = excluded.entity_id`,
-		tenant, k.owner, k.key, t.Type, *at.id, summarize(e.summary), e.metadata, encodeList(e.edges), *at.updated)
+		tenant, k.owner, k.key, t.Type, *at.id, by.value("content_summary", summarize(e.summary)), by.value("metadata", e.metadata), by.value("graph_edges", encodeList(e.edges)), *at.updated)
 	return k, n > 0, err
 }
 

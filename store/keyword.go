@@ -64,7 +64,11 @@ func (s *Store) keywords(ctx context.Context, sc Scope, q SearchQuery, among *ch
 	if among != nil {
 		q.Limit *= 2
 	}
-	ranked, err := ix.Keywords(ctx, sc, q, terms, among.list())
+	k, err := s.seals.of(ctx, sc.Tenant, false)
+	if err != nil {
+		return nil, err
+	}
+	ranked, err := ix.Keywords(ctx, sc, q, k.terms(terms), among.list())
 	return among.keep(ranked), err
 }
 
@@ -107,6 +111,9 @@ func (s *Store) putWords(ctx context.Context, c Conn, t IndexedText) error {
 	ix, ok := s.engine.(TextIndexer)
 	if !ok {
 		return nil
+	}
+	if k := s.seals.peek(t.TenantID); k.seals() {
+		t.Text = k.hide(t.Text)
 	}
 	return ix.PutText(ctx, c, t)
 }

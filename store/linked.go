@@ -140,7 +140,7 @@ func (w *writer) addEdge(ctx context.Context, t *table, id string, e Edge) (stat
 		`UPDATE ` + t.Name + ` SET graph_edges = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2`,
 		`UPDATE kv_store SET graph_edges = $3, updated_at = $4 WHERE tenant_id = $1 AND entity_type = '` + t.Type + `' AND entity_id = $2`,
 	} {
-		if _, err := w.c.Exec(ctx, sql, w.by.TenantID, id, encodeList(merged), w.now); err != nil {
+		if _, err := w.c.Exec(ctx, sql, w.by.TenantID, id, w.by.seal.value("graph_edges", encodeList(merged)), w.now); err != nil {
 			return "", err
 		}
 	}

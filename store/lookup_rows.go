@@ -124,7 +124,7 @@ func (s *Store) lookupOnce(ctx context.Context, c Conn, by caller, key string) (
 			return err
 		}
 		rec := t.new()
-		if h.Data, err = newFields(len(t.columns)).data(row, rec); err != nil {
+		if h.Data, err = newFields(len(t.columns)).data(s.opener(by).row(row), rec); err != nil {
 			return err
 		}
 		hits = append(hits, h)

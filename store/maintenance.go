@@ -13,12 +13,21 @@ type Maintenance struct{ store *Store }
 // Maintenance returns the operator's view.
 func (s *Store) Maintenance() Maintenance { return Maintenance{s} }
 
+// opened returns fn with a connection that opens the sealed values of all tenants.
+func (s *Store) opened(fn func(Conn) error) func(Conn) error {
+	if s.seals == nil {
+		return fn
+	}
+	opens := &opener{seals: s.seals}
+	return func(c Conn) error { return fn(opens.conn(c)) }
+}
+
 func (m Maintenance) read(ctx context.Context, op string, fn func(Conn) error) error {
-	return fail(op, m.store.engine.ReadSystem(ctx, fn))
+	return fail(op, m.store.engine.ReadSystem(ctx, m.store.opened(fn)))
 }
 
 func (m Maintenance) write(ctx context.Context, op string, fn func(Conn) error) error {
-	return fail(op, m.store.engine.WriteSystem(ctx, fn))
+	return fail(op, m.store.engine.WriteSystem(ctx, m.store.opened(fn)))
 }
 
 // Check returns an [*UnavailableError] if the database cannot be read and written. It may

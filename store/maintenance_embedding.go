@@ -36,7 +36,7 @@ func (m Maintenance) EmbeddingTasks(ctx context.Context, limit int) ([]Embedding
 			case text == "":
 				gone = append(gone, t)
 			default:
-				t.Text, t.Hash = text, hashText(text)
+				t.Text, t.Hash = text, m.store.hash(t.TenantID, text)
 				due = append(due, t)
 			}
 		}
@@ -104,7 +104,7 @@ func (m Maintenance) PutEmbeddings(ctx context.Context, model string, dimensions
 			if err != nil {
 				return err
 			}
-			if text == "" || hashText(text) != t.Hash {
+			if text == "" || m.store.hash(t.TenantID, text) != t.Hash {
 				continue
 			}
 			// Vectors of an older text are stale, whichever model made them.

@@ -106,7 +106,7 @@ func (m Maintenance) rebuildTable(ctx context.Context, t *table) (written int64,
 				return err
 			}
 			for _, x := range batch {
-				k, ok, err := writeKey(ctx, c, t, x.tenant, x.record)
+				k, ok, err := writeKey(ctx, c, t, x.tenant, m.store.seals.peek(x.tenant), x.record)
 				if err != nil {
 					return err
 				}

@@ -83,7 +83,7 @@ func (w *writer) replace(ctx context.Context, t *table, p placed, rec record, ow
 	var f fields
 	args := []any{w.by.TenantID}
 	for _, x := range f.of(rec) {
-		args = append(args, x.arg())
+		args = append(args, w.by.seal.field(t, x))
 	}
 	n, err := w.c.Exec(ctx, t.upsert, args...)
 	if err != nil {

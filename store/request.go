@@ -61,8 +61,8 @@ func (w *RunWrite) ask(ctx context.Context, c Conn, by caller, now time.Time) er
 				(tenant_id, id, user_id, run_id, session_id, kind, agent_path, tool_name, tool_id, arguments, message, response_schema,
 				status, created_at, expires_at)
 				VALUES ($1, $3, $4, $2, ` + runSession + `, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING RETURNING 1`,
-			Args: []any{by.TenantID, w.RunID, r.ID, by.user, r.Kind, r.AgentPath, null(r.ToolName), null(r.ToolCallID), r.Arguments, r.Message,
-				r.Schema, RequestOpen, now, expires},
+			Args: []any{by.TenantID, w.RunID, r.ID, by.user, r.Kind, r.AgentPath, null(r.ToolName), null(r.ToolCallID),
+				by.seal.value("arguments", r.Arguments), by.seal.value("message", r.Message), by.seal.value("response_schema", r.Schema), RequestOpen, now, expires},
 			Missing: func() error {
 				asked--
 				same, err := one(ctx, c, `SELECT 1 FROM run_requests`+ownRow+` AND run_id = $4`, []any{new(int64)}, by.TenantID, r.ID, by.user, w.RunID)
@@ -168,7 +168,7 @@ func (s *Store) Decide(ctx context.Context, id string, d Decision) (r RunRequest
 		now := s.clock()
 		found, err = one(ctx, c, `UPDATE run_requests SET status = $4, content = $5, comment = $6, decided_by = $7, decided_via = $8, decided_at = $9`+
 			ownRow+` AND status = 'open' AND (expires_at IS NULL OR expires_at > $9) RETURNING `+requestColumns, r.columns(),
-			by.TenantID, id, by.user, d.Status, d.Content, null(d.Comment), null(by.person().UserID), null(d.Via), now)
+			by.TenantID, id, by.user, d.Status, by.seal.value("content", d.Content), by.seal.value("comment", null(d.Comment)), null(by.person().UserID), null(d.Via), now)
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ func (w *writer) insertRun(ctx context.Context, r *Run) error {
 	}
 	return w.c.Later(ctx, Statement{
 		SQL:  `INSERT INTO run_journal (tenant_id, run_id, seq, thread, data) VALUES ($1, $2, 0, '', $3)`,
-		Args: []any{w.by.TenantID, r.ID, r.Request},
+		Args: []any{w.by.TenantID, r.ID, w.by.seal.value("data", r.Request)},
 	})
 }
 

@@ -26,7 +26,7 @@ func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error)
 		for i, e := range w.Events {
 			if err := c.Later(ctx, Statement{
 				SQL:  `INSERT INTO run_events (tenant_id, run_id, first_seq, last_seq, data) VALUES ($1, $2, $3, $4, $5)`,
-				Args: []any{by.TenantID, w.RunID, e.First, e.Last, pieces[i]},
+				Args: []any{by.TenantID, w.RunID, e.First, e.Last, by.seal.value("data", pieces[i])},
 			}); err != nil {
 				return err
 			}
@@ -160,7 +160,7 @@ func (w *RunWrite) remember(ctx context.Context, c Conn, by caller) error {
 	for _, e := range w.Journal {
 		if err := c.Later(ctx, Statement{
 			SQL:  `INSERT INTO run_journal (tenant_id, run_id, seq, thread, data) VALUES ($1, $2, ` + lastEntry + ` + 1, $3, $4)`,
-			Args: []any{by.TenantID, w.RunID, e.Thread, e.Data},
+			Args: []any{by.TenantID, w.RunID, e.Thread, by.seal.value("data", e.Data)},
 		}); err != nil {
 			return err
 		}

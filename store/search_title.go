@@ -74,7 +74,7 @@ func (s *Store) titlesFirst(ctx context.Context, all []*tableSearch, ranked []Ra
 // ids, and by the keys that the question's words make. The score of a row is the number
 // of words of its title.
 func (s *Store) namedRows(ctx context.Context, x *tableSearch, asked titleQuestion, ids []string) (named []Ranked, err error) {
-	selects := "SELECT tenant_id, id, name, metadata, substr(" + x.table.EmbeddingField + ", 1, " + strconv.Itoa(titleText) + "), "
+	selects := "SELECT tenant_id, id, name, metadata, " + beginning(x.table.EmbeddingField, titleText) + " AS " + x.table.EmbeddingField + ", "
 	if hasCategory(x.table) {
 		selects += "category"
 	} else {
@@ -103,7 +103,7 @@ func (s *Store) namedRows(ctx context.Context, x *tableSearch, asked titleQuesti
 			if !chosen || x.Category != "" && x.Category != category {
 				return nil
 			}
-			titles := append(titlesIn(metadata), pageName(name), firstHeading(text))
+			titles := append(titlesIn(metadata), pageName(name), firstHeading(clip(text, titleText)))
 			if n := asked.names(titles); n > 0 {
 				row.Score = float64(n)
 				named = append(named, row)

@@ -36,6 +36,9 @@ func (s *Store) Select(ctx context.Context, sql string, b SelectBounds) (Selecti
 	if errors.As(err, &mistake) {
 		return Selection{}, mistake
 	}
+	if err == nil {
+		sel, err = s.openSelection(ctx, by, sel)
+	}
 	return sel, fail(op, err)
 }
 

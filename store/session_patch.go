@@ -37,7 +37,7 @@ func (s *Store) PatchSession(ctx context.Context, id string, p SessionPatch) (Se
 			return err
 		}
 		_, err = c.Exec(ctx, `UPDATE sessions SET name = $4, named = $5, mode = $6, metadata = $7, archived = $8`+s.dialect.ownSession(),
-			by.TenantID, sess.ID, by.UserID, null(sess.Name), sess.Named, null(sess.Mode), sess.Metadata, sess.Archived)
+			by.TenantID, sess.ID, by.UserID, by.seal.value("name", null(sess.Name)), sess.Named, null(sess.Mode), by.seal.object("metadata", sess.Metadata), sess.Archived)
 		return err
 	})
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) TitleSession(ctx context.Context, id, title string) (titled bool
 		if err != nil || sess.Name != "" {
 			return err
 		}
-		_, err = c.Exec(ctx, `UPDATE sessions SET name = $4`+s.dialect.ownSession(), by.TenantID, sess.ID, by.UserID, title)
+		_, err = c.Exec(ctx, `UPDATE sessions SET name = $4`+s.dialect.ownSession(), by.TenantID, sess.ID, by.UserID, by.seal.value("name", title))
 		titled = err == nil
 		return err
 	})

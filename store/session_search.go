@@ -65,7 +65,7 @@ func (s *Store) said(ctx context.Context, c Conn, by caller, terms []string) (ma
 	if !ok {
 		return newest, nil
 	}
-	err := finder.FindMessages(ctx, c, RowOwner{by.TenantID, by.UserID}, terms, maxSaid, func(session string, seq int64) {
+	err := finder.FindMessages(ctx, c, RowOwner{by.TenantID, by.UserID}, by.seal.terms(terms), maxSaid, func(session string, seq int64) {
 		newest[session] = max(newest[session], seq)
 	})
 	return newest, err
@@ -95,13 +95,13 @@ func (s *Store) titled(ctx context.Context, c Conn, by caller, f SessionFilter, 
 // read reads the matching message.
 func (m *SessionMatch) read(d Dialect, by caller, session string, seq int64, terms []string) Statement {
 	return Statement{
-		SQL: `SELECT id, seq, message_type, substr(content, 1, $5) FROM messages` +
+		SQL: `SELECT id, seq, message_type, ` + beginning(`content`, saidText) + ` AS content FROM messages` +
 			` WHERE tenant_id = $1 AND session_id = $2 AND ` + d.ownerOf(``) + ` = $3 AND seq = $4`,
-		Args: []any{by.TenantID, session, by.UserID, seq, saidText},
+		Args: []any{by.TenantID, session, by.UserID, seq},
 		Each: func(r Row) error {
 			var text string
 			err := r.Scan(&m.MessageID, &m.Seq, &m.Type, &text)
-			m.Excerpt = excerpt(text, terms)
+			m.Excerpt = excerpt(clip(text, saidText), terms)
 			return err
 		},
 	}

@@ -27,7 +27,9 @@ type Store struct {
 	health  health
 	// metered: what callers spend is counted.
 	metered atomic.Bool
-	now     func() time.Time
+	// seals is nil without a master key.
+	seals *sealing
+	now   func() time.Time
 }
 
 // Options configure a store; the zero value works.
@@ -39,6 +41,8 @@ type Options struct {
 	// is AnyVersion; its error, which is for that person, becomes an ErrConflict. It may be
 	// called more than once for one document. nil allows all.
 	Replaces func(before, after *Schema) error
+	// Encryption encrypts the texts of tenants; engines need [Open] for it.
+	Encryption Encryption
 	// Now is the clock of the rows; the system's if nil.
 	Now func() time.Time
 }
@@ -54,6 +58,9 @@ func NewWith(e Engine, o Options) *Store {
 	}
 	if s.now == nil {
 		s.now = time.Now
+	}
+	if o.Encryption.Master != nil {
+		s.seals = newSealing(o.Encryption, e)
 	}
 	if _, ok := e.(Indexed); !ok {
 		s.vectors = newVectorIndexes(vectorBudget)
@@ -97,10 +104,25 @@ func (s *Store) run(ctx context.Context, op string,
 	if err != nil {
 		return err
 	}
+	if s.seals != nil {
+		if by.seal, err = s.seals.of(ctx, by.TenantID, by.MayWrite()); err != nil {
+			return fail(op, err)
+		}
+		plain, opens := fn, s.opener(by)
+		fn = func(c Conn, by caller) error { return plain(opens.conn(c), by) }
+	}
 	ctx, observed := s.observe(ctx, op)
 	err = with(ctx, by.scope(), func(c Conn) error { return fn(c, by) })
 	observed.End(err)
 	return fail(op, err)
+}
+
+// opener opens what the caller reads, nil if nothing is encrypted.
+func (s *Store) opener(by caller) *opener {
+	if s.seals == nil {
+		return nil
+	}
+	return &opener{s.seals, by.TenantID}
 }
 
 // Tables lists the tables that Select may read.

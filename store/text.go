@@ -64,6 +64,15 @@ func dropVectors(ctx context.Context, c Conn, t *table, tenant, id string) error
 	return err
 }
 
+// hash returns the hash of a tenant's text. That of an encrypted tenant needs the key: a short
+// text could be guessed by its SHA-256.
+func (s *Store) hash(tenant, text string) string {
+	if k := s.seals.peek(tenant); k.seals() {
+		return hex.EncodeToString(k.key.Digest()("text\n" + text))
+	}
+	return hashText(text)
+}
+
 // hashText returns the SHA-256 of a text, hex.
 func hashText(s string) string {
 	sum := sha256.Sum256([]byte(s))

@@ -16,10 +16,10 @@ const maxWords = 60
 // is given: the beginning of the user's first message, if the session has no name. It
 // searches only the session's first rows.
 func (d Dialect) firstMessage(sessions string) string {
-	return `, CASE WHEN ` + sessions + `.name IS NULL THEN (SELECT substr(f.content, 1, 400) FROM (SELECT m.seq, m.message_type, m.content
+	return `, CASE WHEN ` + sessions + `.name IS NULL THEN (SELECT ` + beginning(`f.content`, 400) + ` FROM (SELECT m.seq, m.message_type, m.content
 		FROM messages m WHERE m.tenant_id = ` + sessions + `.tenant_id AND m.session_id = ` + sessions + `.id
 		AND ` + d.ownerOf(`m.`) + ` = ` + d.ownerOf(sessions+`.`) + ` AND m.deleted_at IS NULL ORDER BY m.seq LIMIT 20) AS f
-		WHERE f.message_type = '` + MessageUser + `' AND f.content <> '' ORDER BY f.seq LIMIT 1) END`
+		WHERE f.message_type = '` + MessageUser + `' AND f.content <> '' ORDER BY f.seq LIMIT 1) END AS content`
 }
 
 // titleOf returns the title of a session: its name, else the first words of what firstMessage

@@ -83,7 +83,7 @@ func TestDocumentedCommands(t *testing.T) {
 		"moments": "list show rate edit delete today feed timeline compact", "today": "", "feed": "", "timeline": "", "compact": "",
 		"dream": "", "remind": "", "reminders": "list delete", "completion": "",
 		"approvals": "list show approve deny", "runs": "list show resume stop", "jobs": "list retry cancel stats",
-		"models": "", "test": "", "tools": "", "login": "", "logout": "", "whoami": "", "me": "export delete deletion", "keys": "create list revoke", "users": "add list password remove forget", "audit": "", "usage": "", "trace": "", "feedback": "list give delete", "eval": "run sessions dataset list show delete", "experiments": "create list show run export", "migrate": "", "doctor": "", "quota": "list set remove", "retention": "list set remove", "db": "rebuild-keys", "secrets": "rotate", "config": "", "version": "", "help": "",
+		"models": "", "test": "", "tools": "", "login": "", "logout": "", "whoami": "", "me": "export delete deletion", "keys": "create list revoke", "users": "add list password remove forget", "audit": "", "usage": "", "trace": "", "feedback": "list give delete", "eval": "run sessions dataset list show delete", "experiments": "create list show run export", "migrate": "", "doctor": "", "quota": "list set remove", "retention": "list set remove", "db": "rebuild-keys", "secrets": "rotate encrypt", "config": "", "version": "", "help": "",
 	}
 	for _, p := range pages {
 		code := strings.Join(inline.FindAllString(fence.ReplaceAllString(p.Text, ""), -1), "\n") +

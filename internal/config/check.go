@@ -181,6 +181,8 @@ func (c *Config) requirements() []requirement {
 		{"P8_AUTH_JWT_SECRET", len(c.AuthSecret) < auth.MinSecret || !isGuessable(c.AuthSecret), "can be guessed"},
 		{"P8_SECRET_KEY", len(secrets) < 2 || !slices.ContainsFunc(secrets, func(s string) bool { return len(s) < 16 }), "has commas, which separate keys, and a key with less than 16 characters"},
 		{"P8_SECRET_KEY", !slices.ContainsFunc(secrets, isGuessable), "can be guessed"},
+		{"P8_ENCRYPT_TENANTS", len(c.EncryptTenants) == 0 || c.SecretKey != "", "needs P8_SECRET_KEY, without which nobody can read the data again: set it and keep it safe, apart from the data"},
+		{"P8_ENCRYPT_TENANTS", !slices.ContainsFunc(c.EncryptTenants, func(tenant string) bool { return identity.ValidateID("", tenant) != nil }), "has a name that no tenant can have"},
 		{"P8_AUTH_JWKS_URL", !slices.ContainsFunc(c.AuthKeySets, isUnsafe), "is not safe"},
 		{"P8_AUTH_ALGORITHMS", !slices.ContainsFunc(c.AuthAlgorithms, func(name string) bool { return !auth.IsAlgorithm(name) }), ""},
 		{"P8_AUTH_AUDIENCE", len(c.AuthKeySets) == 0 || c.AuthAudience != "", "is needed with P8_AUTH_JWKS_URL, because the provider signs tokens for others with the same keys"},

@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // TenantSchedules returns the schedules of P8_DREAM_TENANTS by tenant; "" for a tenant
 // without scheduled dreams.
@@ -28,4 +31,9 @@ func parseTenants(text string) (schedules map[string]string, ok bool) {
 		schedules[tenant] = schedule
 	}
 	return schedules, true
+}
+
+// Encrypts reports whether P8_ENCRYPT_TENANTS names a tenant.
+func (c *Config) Encrypts(tenant string) bool {
+	return slices.Contains(c.EncryptTenants, "*") || slices.Contains(c.EncryptTenants, tenant)
 }

@@ -240,7 +240,7 @@ func TestWithoutCallerRole(t *testing.T) {
 	if found, err := s.Fuzzy(ctx, "cluster report", 0, 0); err != nil || len(found) != 1 {
 		t.Errorf("FUZZY found %v, %v", found, err)
 	}
-	found, err := e.Keywords(ctx, store.Scope{Tenant: "default", User: "u"}, store.SearchQuery{Table: "resources", Limit: 5}, []string{"quarterly"}, nil)
+	found, err := e.Keywords(ctx, store.Scope{Tenant: "default", User: "u"}, store.SearchQuery{Table: "resources", Limit: 5}, []store.Term{{Word: "quarterly"}}, nil)
 	if err != nil || len(found) != 1 {
 		t.Errorf("the keywords found %v, %v", found, err)
 	}

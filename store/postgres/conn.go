@@ -92,6 +92,9 @@ func convert(args []any) error {
 // row implements store.Row on the current row.
 type row struct{ rows pgx.Rows }
 
+// Column returns the name of a column.
+func (r row) Column(i int) string { return r.rows.FieldDescriptions()[i].Name }
+
 // Scan implements store.Row. It reads the values from the wire itself: pgx's Scan fails
 // for NULL, which must become the zero value.
 func (r row) Scan(dest ...any) error {

@@ -177,3 +177,7 @@ func TestEngine(t *testing.T) {
 func TestErasures(t *testing.T) {
 	storetest.Erasures(t, func(t *testing.T) store.Engine { return openEngine(t) })
 }
+
+func TestEncryption(t *testing.T) {
+	storetest.Encryption(t, func(t *testing.T) store.Engine { return openEngine(t) })
+}

@@ -104,7 +104,7 @@ func plain(word string) string {
 // document frequency among the visible rows, as in BM25) and by ts_rank, which
 // grows ever slower with the times that the word occurs and shrinks with the
 // length of the text.
-func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQuery, terms, ids []string) ([]store.Ranked, error) {
+func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQuery, terms []store.Term, ids []string) ([]store.Ranked, error) {
 	if err := checkTable(q.Table); err != nil {
 		return nil, err
 	}
@@ -133,15 +133,19 @@ func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQue
 
 // frequencies counts for each term the visible rows that hold it, commonRows at most. No
 // row holds a term that PostgreSQL does not know as a word, whose query is an empty one.
-func frequencies(ctx context.Context, c store.Conn, sc store.Scope, table string, terms []string) ([]int64, error) {
-	plainTerms := make([]string, len(terms))
+func frequencies(ctx context.Context, c store.Conn, sc store.Scope, table string, terms []store.Term) ([]int64, error) {
+	words, tokens := make([]string, len(terms)), make([]string, len(terms))
 	for i, t := range terms {
-		plainTerms[i] = plain(t)
+		words[i], tokens[i] = plain(t.Word), t.Token
+	}
+	query := `phraseto_tsquery('p8_words', t.word)`
+	if len(terms) > 0 && terms[0].Token != "" {
+		query = `(` + query + ` || phraseto_tsquery('p8_words', t.token))`
 	}
 	s := &statement{}
-	s.add(`SELECT (SELECT count(*) FROM (SELECT FROM caller_words WHERE words @@ (%s && phraseto_tsquery('p8_words', t.term))
-		AND numnode(phraseto_tsquery('p8_words', t.term)) > 0 LIMIT %d) hits)
-		FROM unnest(%s::text[]) WITH ORDINALITY t(term, n) ORDER BY t.n`, scopeQuery(s, sc, table), commonRows, s.arg(plainTerms))
+	s.add(`SELECT (SELECT count(*) FROM (SELECT FROM caller_words WHERE words @@ (%s && %s) AND numnode(%[2]s) > 0 LIMIT %d) hits)
+		FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY t(word, token, n) ORDER BY t.n`,
+		scopeQuery(s, sc, table), query, commonRows, s.arg(words), s.arg(tokens))
 	var list []int64
 	err := s.run(ctx, c, func(r store.Row) error {
 		var n int64
@@ -166,8 +170,22 @@ func scopeLexeme(table string, o store.RowOwner) string {
 	return "'" + strings.NewReplacer(`'`, `''`, `\`, `\\`).Replace(scopeWord(table, o)) + "'"
 }
 
+// termQueries returns the tsqueries of a term: its word and its token.
+func termQueries(s *statement, t store.Term) []string {
+	list := []string{fmt.Sprintf("phraseto_tsquery('p8_words', %s)", s.arg(plain(t.Word)))}
+	if t.Token != "" {
+		list = append(list, fmt.Sprintf("phraseto_tsquery('p8_words', %s)", s.arg(t.Token)))
+	}
+	return list
+}
+
+// termQuery returns the tsquery of the texts with a term.
+func termQuery(s *statement, t store.Term) string {
+	return `(` + strings.Join(termQueries(s, t), ` || `) + `)`
+}
+
 // keywordStatement is nil when no row holds a term.
-func keywordStatement(sc store.Scope, q store.SearchQuery, terms []string, frequency []int64, ids []string) *statement {
+func keywordStatement(sc store.Scope, q store.SearchQuery, terms []store.Term, frequency []int64, ids []string) *statement {
 	s := &statement{}
 	// Rows that hold common words only come last, and cost the most.
 	rare := slices.ContainsFunc(frequency, func(n int64) bool { return n > 0 && n < commonRows })
@@ -176,10 +194,11 @@ func keywordStatement(sc store.Scope, q store.SearchQuery, terms []string, frequ
 		if frequency[i] == 0 || rare && frequency[i] >= commonRows {
 			continue
 		}
-		query := fmt.Sprintf("phraseto_tsquery('p8_words', %s)", s.arg(plain(term)))
-		weight := math.Log1p(4 * commonRows / float64(frequency[i]))
-		any = append(any, query)
-		score = append(score, fmt.Sprintf("%s::float8 * ts_rank(k.words, %s, 1)", s.arg(weight), query))
+		weight := s.arg(math.Log1p(4 * commonRows / float64(frequency[i])))
+		for _, query := range termQueries(s, term) {
+			any = append(any, query)
+			score = append(score, fmt.Sprintf("%s::float8 * ts_rank(k.words, %s, 1)", weight, query))
+		}
 	}
 	if len(any) == 0 {
 		return nil

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/p8-org/p8/store"
@@ -13,11 +12,11 @@ const maxFound = 100_000
 
 // FindMessages implements store.MessageFinder. Ids of messages are UUIDv7, which are in
 // the order of time.
-func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.RowOwner, terms []string, limit int, each func(string, int64)) error {
+func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.RowOwner, terms []store.Term, limit int, each func(string, int64)) error {
 	s := &statement{}
 	said := make([]string, len(terms))
 	for i, t := range terms {
-		said[i] = fmt.Sprintf(`phraseto_tsquery('p8_words', %s)`, s.arg(plain(t)))
+		said[i] = termQuery(s, t)
 	}
 	all := strings.Join(said, ` && `)
 	// If PostgreSQL knows none of the terms as a word, the query would match every message.

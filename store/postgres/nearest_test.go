@@ -313,7 +313,7 @@ func TestModelNames(t *testing.T) {
 		if _, err := e.Nearest(t.Context(), store.Scope{}, store.SearchQuery{Table: table, Model: model, Vector: make([]float32, 8)}, nil); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("the table %q is searched: %v", table, err)
 		}
-		if _, err := e.Keywords(t.Context(), store.Scope{}, store.SearchQuery{Table: table}, []string{"x"}, nil); !errors.Is(err, store.ErrInvalid) {
+		if _, err := e.Keywords(t.Context(), store.Scope{}, store.SearchQuery{Table: table}, []store.Term{{Word: "x"}}, nil); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("the words of table %q are searched: %v", table, err)
 		}
 	}

@@ -61,6 +61,8 @@ type Options struct {
 	Reserved []string
 	// Replaces is that of store.Options.
 	Replaces func(before, after *store.Schema) error
+	// Encryption is that of store.Options.
+	Encryption store.Encryption
 	// ReadOnly opens a database that is up to date and changes nothing: Open fails
 	// with [ErrOutdated], every write with [ErrReadOnly].
 	ReadOnly bool
@@ -80,7 +82,11 @@ func Open(ctx context.Context, o Options) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.NewWith(e, store.Options{Reserved: o.Reserved, Replaces: o.Replaces}), nil
+	s, err := store.Open(ctx, e, store.Options{Reserved: o.Reserved, Encryption: o.Encryption, Replaces: o.Replaces})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 func open(ctx context.Context, o Options) (*engine, error) {

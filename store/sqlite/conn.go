@@ -306,6 +306,9 @@ func bind(s *sqlite3.Stmt, i int, arg any) error {
 // row implements store.Row on the statement's current row.
 type row struct{ s *sqlite3.Stmt }
 
+// Column returns the name of a column.
+func (r row) Column(i int) string { return r.s.ColumnName(i) }
+
 // Scan implements store.Row.
 func (r row) Scan(dest ...any) error {
 	if n := r.s.ColumnCount(); n != len(dest) {

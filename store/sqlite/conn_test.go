@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ncruces/go-sqlite3/vfs/mvcc"
+
 	"github.com/p8-org/p8/internal/testkit/storetest"
 	"github.com/p8-org/p8/store"
 )
@@ -116,6 +118,11 @@ func TestEngine(t *testing.T) {
 
 func TestErasures(t *testing.T) {
 	storetest.Erasures(t, func(t *testing.T) store.Engine { return testEngine(t) })
+}
+
+func TestEncryption(t *testing.T) {
+	empty := mvcc.TakeSnapshot(memoryName(memoryEngine(t, mvcc.Snapshot{}).path))
+	storetest.Encryption(t, func(t *testing.T) store.Engine { return memoryEngine(t, empty) })
 }
 
 // TestPanicInARead: the connection forgets the snapshot and the statement in whose middle

@@ -102,7 +102,7 @@ const commonRows = 2000
 
 // Keywords implements store.KeywordRanker: a word counts by its rarity among the
 // visible rows, and by how often it occurs in how long a text.
-func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQuery, terms, ids []string) ([]store.Ranked, error) {
+func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQuery, terms []store.Term, ids []string) ([]store.Ranked, error) {
 	var found []store.Ranked
 	err := e.Read(ctx, sc, func(c store.Conn) error {
 		scopes, err := keywordScopes(ctx, c, sc, q.Table)
@@ -155,13 +155,13 @@ const within = `rowid BETWEEN $1 << 32 AND $1 + 1 << 32`
 
 // weighed are terms with their weights.
 type weighed struct {
-	terms   []string
+	terms   []store.Term
 	weights []float64
 }
 
 // weigh weighs the terms by how few visible texts hold them, and leaves out the
 // common ones unless all are.
-func weigh(ctx context.Context, c store.Conn, scopes []keywordScope, terms []string) (weighed, error) {
+func weigh(ctx context.Context, c store.Conn, scopes []keywordScope, terms []store.Term) (weighed, error) {
 	var some, all weighed
 	for _, t := range terms {
 		texts := 0
@@ -172,7 +172,7 @@ func weigh(ctx context.Context, c store.Conn, scopes []keywordScope, terms []str
 					err := r.Scan(&n)
 					texts += n
 					return err
-				}, scope.id, match([]string{t}), commonRows-texts); err != nil {
+				}, scope.id, match([]store.Term{t}), commonRows-texts); err != nil {
 				return weighed{}, err
 			}
 		}
@@ -199,8 +199,11 @@ func (s weighed) search(ctx context.Context, c store.Conn, scope keywordScope, q
 		return "$" + strconv.Itoa(len(args))
 	}
 	score := "ranked(keywords"
-	for _, w := range s.weights {
+	for i, w := range s.weights {
 		score += ", " + arg(w)
+		if s.terms[i].Token != "" {
+			score += ", " + arg(w) // of the token, which is a phrase of its own
+		}
 	}
 	tenant, filter := arg(scope.tenant), ""
 	if q.Category != "" {
@@ -228,15 +231,18 @@ func (s weighed) search(ctx context.Context, c store.Conn, scope keywordScope, q
 }
 
 // match returns FTS5's query for any of the terms.
-func match(terms []string) string {
+func match(terms []store.Term) string {
 	return strings.Join(quoted(terms), " OR ")
 }
 
 // quoted writes the terms as strings of FTS5, so that none of them is syntax.
-func quoted(terms []string) []string {
-	list := slices.Clone(terms)
-	for i, t := range list {
-		list[i] = `"` + strings.ReplaceAll(t, `"`, `""`) + `"`
+func quoted(terms []store.Term) []string {
+	list := make([]string, len(terms))
+	for i, t := range terms {
+		list[i] = `"` + strings.ReplaceAll(t.Word, `"`, `""`) + `"`
+		if t.Token != "" {
+			list[i] = `(` + list[i] + ` OR "` + t.Token + `")`
+		}
 	}
 	return list
 }

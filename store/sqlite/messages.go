@@ -9,7 +9,7 @@ import (
 
 // FindMessages implements store.MessageFinder. Newer messages have greater numbers in the
 // keyword index, so it reads the index from the end, at most limit rows.
-func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.RowOwner, terms []string, limit int, each func(string, int64)) error {
+func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.RowOwner, terms []store.Term, limit int, each func(string, int64)) error {
 	var scope int64
 	if err := c.Query(ctx, `SELECT id FROM keyword_scopes WHERE tenant_id = $1 AND table_name = 'messages' AND owner = $2`,
 		func(r store.Row) error { return r.Scan(&scope) }, owner.TenantID, owner.UserID); err != nil || scope == 0 {

@@ -33,8 +33,8 @@ func score(row fts5.Context, weights []sqlite3.Value) (float64, error) {
 		return 0, err
 	}
 	// The n-th time that a term occurs adds 1/n².
-	var counts [store.MaxTerms]int
-	var occurs [store.MaxTerms]float64
+	var counts [2 * store.MaxTerms]int // with the tokens
+	var occurs [2 * store.MaxTerms]float64
 	for i := range hits {
 		term, _, _, err := row.Inst(i)
 		if err != nil {

@@ -64,6 +64,8 @@ type Options struct {
 	// Replaces and Now are those of store.Options.
 	Replaces func(before, after *store.Schema) error
 	Now      func() time.Time
+	// Encryption is that of store.Options.
+	Encryption store.Encryption
 
 	// log bounds the write-ahead log; the zero value is the default.
 	log logBounds
@@ -89,7 +91,11 @@ func Open(ctx context.Context, o Options) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.NewWith(e, store.Options{Reserved: o.Reserved, Replaces: o.Replaces, Now: o.Now}), nil
+	s, err := store.Open(ctx, e, store.Options{Reserved: o.Reserved, Replaces: o.Replaces, Now: o.Now, Encryption: o.Encryption})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 func open(ctx context.Context, o Options) (_ *engine, err error) {

@@ -22,6 +22,7 @@ var makers = []string{
 	"uuid.MustParse", "uuid.NewSHA1", "reflect.TypeFor", "reflect.TypeOf",
 	"template.Must", "json.RawMessage", "time.Date", "strings.Fields", "sync.OnceValue", "sync.OnceValues",
 	"newTable", "listedTable", // store's descriptions of its tables
+	"SealedColumns", // the names of columns
 	"inEachDialect", // store's statements, an array of texts
 }
 

@@ -80,7 +80,7 @@ func examine(ctx context.Context, cfg *config.Config) []postgres.Finding {
 	if db.Postgres != "" {
 		list := postgres.Doctor(ctx, db.Postgres)
 		// If the database cannot be opened, the findings say why.
-		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: 1, ReadOnly: true, Reserved: reserved})
+		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: 1, ReadOnly: true, Reserved: reserved, Encryption: wiring.Encryption(cfg)})
 		if err != nil {
 			return list
 		}
@@ -88,7 +88,7 @@ func examine(ctx context.Context, cfg *config.Config) []postgres.Finding {
 		return append(list, ignored(ctx, s))
 	}
 	f := postgres.Finding{Name: "database", OK: true, Detail: "open and up to date"}
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, ReadOnly: true, Reserved: reserved})
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, ReadOnly: true, Reserved: reserved, Encryption: wiring.Encryption(cfg)})
 	switch {
 	case err == nil:
 		defer s.Close()

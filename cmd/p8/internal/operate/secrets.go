@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/logins"
@@ -14,11 +15,13 @@ import (
 	"github.com/p8-org/p8/internal/a2a"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/internal/seal"
+	"github.com/p8-org/p8/store"
 )
 
 // Secrets is p8 secrets.
 type Secrets struct {
-	Rotate secretsRotateCmd `cmd:"" help:"Seal all stored secrets anew with the first key of P8_SECRET_KEY." example:"p8 secrets rotate"`
+	Rotate  secretsRotateCmd  `cmd:"" help:"Seal all stored secrets anew with the first key of P8_SECRET_KEY." example:"p8 secrets rotate"`
+	Encrypt secretsEncryptCmd `cmd:"" help:"Encrypt what the tenants of P8_ENCRYPT_TENANTS wrote before they were encrypted." example:"p8 secrets encrypt"`
 }
 
 type secretsRotateCmd struct{}
@@ -37,7 +40,12 @@ func (secretsRotateCmd) Run(a *command.App) error {
 		name   string
 		rotate func() (seal.Rotation, error)
 	}{
-		{"webhooks", func() (seal.Rotation, error) { return rotateHooks(ctx, a, cfg) }},
+		{"data keys of encrypted tenants", func() (seal.Rotation, error) { return inStore(ctx, a, cfg, rotateDataKeys) }},
+		{"webhooks", func() (seal.Rotation, error) {
+			return inStore(ctx, a, cfg, func(ctx context.Context, m store.Maintenance) (seal.Rotation, error) {
+				return a2a.Rotate(ctx, m, wiring.NewSeal(cfg))
+			})
+		}},
 		{"logins at MCP servers", func() (seal.Rotation, error) { return logins.ForMCP(cfg.DataDir, cfg.SecretKey).Rotate(ctx) }},
 		{"logins at p8 servers", func() (seal.Rotation, error) { return logins.ForP8(cfg.DataDir, cfg.SecretKey).Rotate(ctx) }},
 	} {
@@ -67,8 +75,8 @@ func (secretsRotateCmd) Run(a *command.App) error {
 	return nil
 }
 
-// rotateHooks rotates the secrets in the database, if there is one.
-func rotateHooks(ctx context.Context, a *command.App, cfg *config.Config) (n seal.Rotation, err error) {
+// inStore calls do for the database, if there is one.
+func inStore[T any](ctx context.Context, a *command.App, cfg *config.Config, do func(context.Context, store.Maintenance) (T, error)) (n T, err error) {
 	db := cfg.Database()
 	if db.None {
 		return n, nil
@@ -83,5 +91,40 @@ func rotateHooks(ctx context.Context, a *command.App, cfg *config.Config) (n sea
 		return n, err
 	}
 	defer s.Close()
-	return a2a.Rotate(ctx, s.Maintenance(), wiring.NewSeal(cfg))
+	return do(ctx, s.Maintenance())
+}
+
+func rotateDataKeys(ctx context.Context, m store.Maintenance) (n seal.Rotation, err error) {
+	n.Sealed, n.Same, err = m.RotateDataKeys(ctx)
+	return n, err
+}
+
+type secretsEncryptCmd struct{}
+
+// Run encrypts rows in small transactions. It may be interrupted, and repeated.
+func (secretsEncryptCmd) Run(a *command.App) error {
+	cfg, err := a.Stored()
+	if err != nil {
+		return err
+	}
+	if len(cfg.EncryptTenants) == 0 {
+		return command.Usage("P8_ENCRYPT_TENANTS is not set: it says whose texts are encrypted, such as acme,beta or *")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	rows, err := inStore(ctx, a, cfg, func(ctx context.Context, m store.Maintenance) (int64, error) {
+		return m.EncryptRows(ctx, func(tenant, table string, rows int64) {
+			if rows > 0 {
+				fmt.Fprintf(a.Stdout, "%s: %s of %s\n", tenant, show.Count(int(rows), "row"), table)
+			}
+		})
+	})
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted: what was encrypted stays so, and p8 secrets encrypt goes on with the rest")
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stdout, "%s encrypted; new ones are as they are written\n", show.Count(int(rows), "row"))
+	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
@@ -37,11 +39,24 @@ func (c *Doctor) security(a *command.App, cfg *config.Config) error {
 	if len(findings) == 1 && callers.OK {
 		findings = append(findings, postgres.Finding{Name: "settings and files", OK: true, Detail: "nothing weak was found"})
 	}
+	findings = append(findings, encryption(cfg))
 	bad, err := c.print(a, "security", "WEAK   ", findings)
 	if bad > 0 {
 		return fmt.Errorf("%s: the lines above say what to do", show.Count(bad, "weak point"))
 	}
 	return err
+}
+
+// encryption says whose texts are encrypted in the database.
+func encryption(cfg *config.Config) postgres.Finding {
+	f := postgres.Finding{Name: "encryption", OK: true, Detail: "no tenant's texts are encrypted in the database; P8_ENCRYPT_TENANTS names tenants"}
+	switch {
+	case slices.Contains(cfg.EncryptTenants, "*"):
+		f.Detail = "the texts of all tenants are encrypted in the database"
+	case len(cfg.EncryptTenants) > 0:
+		f.Detail = "the texts of these tenants are encrypted in the database: " + strings.Join(cfg.EncryptTenants, ", ")
+	}
+	return f
 }
 
 // exposed returns the files that other users of the machine can read or change and should

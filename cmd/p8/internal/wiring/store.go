@@ -17,6 +17,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/seal"
 	"github.com/p8-org/p8/internal/version"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/store/postgres"
@@ -54,7 +55,10 @@ func ConnectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*s
 		return nil, err
 	}
 	if db.Postgres != "" {
-		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: cfg.DatabaseMaxConns, Logger: log, Reserved: reserved, Replaces: version.CheckRows})
+		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: cfg.DatabaseMaxConns, Logger: log, Reserved: reserved, Encryption: Encryption(cfg), Replaces: version.CheckRows})
+		if errors.Is(err, store.ErrSealed) {
+			return nil, err
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: `p8 doctor` looks at everything that p8 needs of the database", err)
 		}
@@ -63,7 +67,7 @@ func ConnectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*s
 	if err := datadir.Tighten(cfg); err != nil {
 		log.Warn("the data folder can be read by other users of this machine", "error", err)
 	}
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, Logger: log, Reserved: reserved, Replaces: version.CheckRows})
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, Logger: log, Reserved: reserved, Encryption: Encryption(cfg), Replaces: version.CheckRows})
 	switch {
 	case errors.Is(err, sqlite.ErrInUse):
 		return nil, &InUse{filepath.Dir(db.Path)}
@@ -71,6 +75,16 @@ func ConnectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*s
 		return nil, unusable(db.Path, err)
 	}
 	return s, nil
+}
+
+// Encryption returns what encrypts the texts of tenants. Without P8_SECRET_KEY nothing is: a
+// key file beside the data would protect nothing.
+func Encryption(cfg *config.Config) store.Encryption {
+	if cfg.SecretKey == "" {
+		return store.Encryption{}
+	}
+	ring := seal.New(seal.Options{Keys: cfg.SecretKey, Purpose: "p8 data keys"})
+	return store.Encryption{Master: seal.Master{Ring: ring}, Tenants: cfg.Encrypts}
 }
 
 // InUse is the error of an embedded database that another process has.
@@ -92,7 +106,7 @@ func readStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*stor
 	if err != nil {
 		return nil, err
 	}
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, ReadOnly: true, Reserved: reserved})
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, ReadOnly: true, Reserved: reserved, Encryption: Encryption(cfg)})
 	switch {
 	case errors.Is(err, sqlite.ErrMissing):
 		return nil, nil
@@ -134,6 +148,9 @@ func Unreachable(ctx context.Context, cfg *config.Config, s *store.Store) (bool,
 // unusable returns the error of a database that cannot be opened: why, and what to do.
 func unusable(path string, err error) error {
 	const mend = "choose another folder with --data-dir or P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing"
+	if errors.Is(err, store.ErrSealed) {
+		return err
+	}
 	var failed *fs.PathError
 	if errors.As(err, &failed) && failed.Op == "mkdir" {
 		reason := show.Reason(err)
