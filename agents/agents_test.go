@@ -42,6 +42,7 @@ func TestBuiltIns(t *testing.T) {
 	for _, name := range files {
 		untested[name] = true
 	}
+	judging := agent.Limits{Requests: 4, TotalTokens: 100000}
 	for _, c := range []struct {
 		name       string
 		dialect    agent.Dialect
@@ -57,6 +58,13 @@ func TestBuiltIns(t *testing.T) {
 		{"moment-builder", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 60000}},
 		{"title-writer", agent.Flat, true, nil, agent.Limits{Requests: 2, TotalTokens: 10000}},
 		{"rem-query-agent", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 40000}},
+		{"accuracy", agent.Flat, true, nil, judging},
+		{"faithfulness", agent.Flat, true, nil, judging},
+		{"lookup-correctness", agent.Flat, true, nil, judging},
+		{"search-correctness", agent.Flat, true, nil, judging},
+		{"retrieval-precision", agent.Flat, true, nil, judging},
+		{"retrieval-recall", agent.Flat, true, nil, judging},
+		{"tone", agent.Flat, true, nil, judging},
 		{"simulator", agent.Flat, false, nil, agent.Limits{}},
 		{"rem-simulator", agent.Flat, false, nil, agent.Limits{}},
 	} {

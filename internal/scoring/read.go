@@ -44,6 +44,7 @@ func (r *reader) fields() {
 		f.low, _ = number(m.Value.Get("minimum"))
 		f.high, f.bounded = number(m.Value.Get("maximum"))
 		f.bounded = f.bounded && f.high > f.low
+		f.count = m.Value.Get("type").Str() == "integer" && !f.bounded
 		r.plan.fields = append(r.plan.fields, f)
 		r.scope[f.name] = f.typ
 	}

@@ -131,6 +131,9 @@ func (p *Plan) plain(values map[string]any) ([]Score, error) {
 			if err == nil {
 				value, err = unit(d.name, value)
 			}
+			if err != nil && len(p.evaluations) > 0 {
+				continue // it may be a part of an evaluation
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -140,8 +143,8 @@ func (p *Plan) plain(values map[string]any) ([]Score, error) {
 	return scores, nil
 }
 
-// score maps a number from its bounds to 0 to 1. A number without bounds outside of 0 to 1,
-// such as a count, is no score.
+// score maps a number from its bounds to 0 to 1. An integer without a maximum is a count and no
+// score, nor is a number without one outside of 0 to 1.
 func (f *field) score(v any) (Score, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -150,7 +153,7 @@ func (f *field) score(v any) (Score, bool) {
 		if f.bounded {
 			v = (v - f.low) / (f.high - f.low)
 		}
-		if v < 0 || v > 1 || f.typ != formula.Number && f.typ != formula.Any {
+		if v < 0 || v > 1 || f.count || f.typ != formula.Number && f.typ != formula.Any {
 			return Score{}, false
 		}
 		return Score{Name: f.name, Value: v, Label: goodOrPoor(v)}, true

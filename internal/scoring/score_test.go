@@ -84,7 +84,7 @@ func TestScore(t *testing.T) {
 		"pass marks": {`pass_mark: {overall: 0.5, completeness: 0.3}`, answer, []string{
 			"accuracy_score 0.75 good pass=- close", "completeness 0.25 poor pass=false", "grounded 1 true pass=-", "overall 0.5 fail pass=false so so"}},
 		"booleans alone": {``, `{"grounded":false}`, []string{"grounded 0 false pass=-", "overall 0 poor pass=-"}},
-		"no score":       {``, `{"severity":"none","count":3}`, []string{"error: the answer has no score: no number between 0 and 1, and no boolean"}},
+		"no score":       {``, `{"severity":"none","count":1}`, []string{"error: the answer has no score: no number between 0 and 1, and no boolean"}},
 		"nested":         {"json_schema_extra: {pass_mark: 0.9}", `{"accuracy_score":1}`, []string{"accuracy_score 1 good pass=-", "overall 1 pass pass=true"}},
 		"derived": {`
 phoenix_config:

@@ -40,6 +40,8 @@ type field struct {
 	// low and high are the bounds of a number; bounded is set if high is given.
 	low, high float64
 	bounded   bool
+	// count is set for an integer without a maximum.
+	count bool
 }
 
 // weight is the share of a field.
