@@ -80,6 +80,9 @@ type checkType struct {
 	read func(*spec) judge
 }
 
+// selfAware passes from 0.5 on, other checks from 1 on.
+const selfAware = "self_awareness"
+
 func types() []checkType {
 	return []checkType{
 		{"exact", exact}, {"contains", contains}, {"regex", matches},
@@ -87,6 +90,7 @@ func types() []checkType {
 		{"tool_called", toolCalled}, {"tool_order", toolOrder}, {"no_forbidden_tool", noForbiddenTool},
 		{"latency", latency}, {"cost", cost}, {"tokens", tokens}, {"error", failure},
 		{"retrieval_precision", retrievalPrecision}, {"retrieval_recall", retrievalRecall},
+		{selfAware, selfAwareness},
 	}
 }
 
@@ -111,6 +115,9 @@ func (s *spec) check() *check {
 	c := &check{name: s.text("name"), mark: 1}
 	if c.name == "" {
 		c.name = typ
+	}
+	if typ == selfAware {
+		c.mark = 0.5
 	}
 	c.judge = all[i].read(s)
 	if mark, given := s.number("pass_mark", 0, 1); given {

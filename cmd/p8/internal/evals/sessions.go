@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
@@ -63,6 +61,7 @@ func when(flag, text string, now time.Time) (time.Time, error) {
 
 type datasetCmd struct {
 	FromSessions fromSessionsCmd `cmd:"" help:"Write a dataset of the questions of stored sessions." example:"p8 eval dataset from-sessions cases.yaml --agent general --since 30d --good"`
+	About        aboutCmd        `cmd:"" help:"Write questions to an agent about its name, fields and tools, and the date." example:"p8 eval dataset about general questions.yaml"`
 }
 
 type fromSessionsCmd struct {
@@ -78,21 +77,15 @@ func (c *fromSessionsCmd) Run(a *command.App) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(c.File); err == nil && !c.Force {
-		return command.Usage("%s exists: give another file, or --force to replace it", c.File)
+	if err := free(c.File, c.Force); err != nil {
+		return err
 	}
 	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
 		cases, expected, err := casesOf(ctx, s, f)
 		if err != nil {
 			return err
 		}
-		if c.File == "-" {
-			return dataset.Write("-.jsonl", a.Stdout, cases)
-		}
-		if err := dataset.Write(c.File, io.Discard, nil); err != nil {
-			return command.Fail(command.ExitUsage, err)
-		}
-		if err := writeFile(c.File, func(f *os.File) error { return dataset.Write(c.File, f, cases) }); err != nil {
+		if err := writeCases(a, c.File, cases); err != nil || c.File == "-" {
 			return err
 		}
 		a.Say("%s: %s, %d with an expected answer", c.File, show.Count(len(cases), "case"), expected)
