@@ -42,9 +42,10 @@ func testShort(t *testing.T, n *kong.Node, long map[rune]string) {
 
 // textOnly are the commands that print no data, so have no --json.
 var textOnly = []string{
-	"p8 serve", "p8 mcp", "p8 dev", "p8 init", "p8 help", "p8 completion", "p8 migrate", "p8 db rebuild-keys", "p8 schema spec", "p8 schema import", "p8 schema convert",
+	"p8 serve", "p8 mcp", "p8 dev", "p8 init", "p8 help", "p8 completion", "p8 migrate", "p8 db rebuild-keys", "p8 schema spec", "p8 schema import", "p8 schema rollback", "p8 secrets encrypt", "p8 schema convert",
 	"p8 sessions title", "p8 sessions unshare", "p8 sessions delete", "p8 moments delete", "p8 reminders delete", "p8 jobs retry", "p8 jobs cancel",
-	"p8 users password", "p8 users remove", "p8 quota set", "p8 quota remove", "p8 retention set", "p8 retention remove", "p8 secrets rotate", "p8 secrets encrypt", "p8 me export", "p8 feedback give", "p8 feedback delete", "p8 eval delete", "p8 eval dataset from-sessions", "p8 experiments create", "p8 experiments export", "p8 eval dataset about",
+	"p8 users password", "p8 users remove", "p8 quota set", "p8 quota remove", "p8 retention set", "p8 retention remove", "p8 secrets rotate", "p8 me export",
+	"p8 feedback delete", "p8 eval delete", "p8 eval dataset from-sessions", "p8 eval dataset about", "p8 experiments create", "p8 experiments export",
 }
 
 // testLeaves finds commands without an example that p8 takes, or without --json.

@@ -22,7 +22,7 @@ type Trace struct {
 	ID string `arg:"" name:"session or run" help:"Session, or id of a run."`
 	command.Caller
 	peer.Elsewhere
-	Turns int  `short:"n" default:"20" help:"Maximum number of turns of a session, the newest ones (${default})."`
+	Turns int  `default:"20" help:"Maximum number of turns of a session, the newest ones (${default})."`
 	All   bool `help:"Show each of many calls, not the repeated ones as one."`
 	Width int  `help:"Columns of the drawing (those of the terminal)." placeholder:"N"`
 	JSON  bool `help:"Print JSON."`

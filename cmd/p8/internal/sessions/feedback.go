@@ -109,7 +109,7 @@ type feedbackGiveCmd struct {
 	Message  string   `xor:"what" help:"Id of the answer that is rated."`
 	Session  string   `short:"s" xor:"what" help:"Session that is rated as a whole."`
 	Trace    string   `xor:"what" help:"Trace of the answer that is rated."`
-	Rating   *int     `short:"r" help:"-1 (bad) or 1 (good), or 1 to 5 stars."`
+	Rating   *int     `help:"-1 (bad) or 1 (good), or 1 to 5 stars."`
 	Category []string `help:"What is good or bad in a word, such as helpful or inaccurate; may be repeated." sep:"none"`
 	Comment  string   `help:"A comment."`
 	JSON     bool     `help:"Print JSON."`
