@@ -40,9 +40,8 @@ type job struct {
 	caller     evaluation.Caller
 	// pinned are the documents of agents that are not asked by name.
 	pinned map[string]*agent.Agent
-	// answers are those of stored sessions, which no agent is asked for.
-	answers []experiment.Result
-	stored  bool
+	// stored: the answers are those of stored sessions, which no agent is asked for.
+	stored bool
 }
 
 // open opens the parts for an evaluation.

@@ -143,7 +143,7 @@ func attributes(all attribute.Iterator) (out []*commonpb.KeyValue) {
 		case attribute.BOOL:
 			v.Value = &commonpb.AnyValue_BoolValue{BoolValue: a.Value.AsBool()}
 		default:
-			v.Value = &commonpb.AnyValue_StringValue{StringValue: cut(a.Value.Emit(), maxName)}
+			v.Value = &commonpb.AnyValue_StringValue{StringValue: cut(a.Value.String(), maxName)}
 		}
 		out = append(out, &commonpb.KeyValue{Key: string(a.Key), Value: v})
 	}
