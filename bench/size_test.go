@@ -9,7 +9,7 @@ import (
 
 // maxBinary bounds the stripped binary, in bytes. A new dependency that brings more
 // than it is worth shows here; README.md says what the binary is made of.
-const maxBinary = 44 << 20
+const maxBinary = 45 << 20
 
 func TestBinarySize(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "p8")
