@@ -18,11 +18,12 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/internal/experiment"
 	"github.com/p8-org/p8/internal/experiment/dataset"
+	"github.com/p8-org/p8/internal/testcase"
 	"github.com/p8-org/p8/store"
 )
 
 type runCmd struct {
-	Dataset string `arg:"" optional:"" help:"File with the cases: .yaml, .jsonl, .json or .csv."`
+	Dataset string `arg:"" optional:"" help:"File with the cases: .yaml, .jsonl, .json or .csv, or one of p8 test."`
 
 	Agent     []string `short:"a" placeholder:"NAME" help:"Agent to evaluate: a name, NAME@VERSION, or the path of a document; may be repeated."`
 	Model     []string `short:"m" placeholder:"MODEL" help:"Model, as provider:model; may be repeated. Without it, the agent's own."`
@@ -230,12 +231,40 @@ func load(path string) ([]dataset.Case, string, error) {
 	}
 	defer f.Close()
 	sum := sha256.New()
-	cases, err := dataset.Load(path, io.TeeReader(f, sum))
+	read := dataset.Load
+	if testcase.IsFile(path) {
+		read = testCases
+	}
+	cases, err := read(path, io.TeeReader(f, sum))
 	if err != nil {
 		return nil, "", command.Fail(command.ExitUsage, err)
 	}
 	_, err = io.Copy(sum, f)
 	return cases, hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// maxTestCases bounds the bytes of a file of p8 test.
+const maxTestCases = 1 << 20
+
+// testCases reads the cases of p8 test as a dataset.
+func testCases(path string, r io.Reader) ([]dataset.Case, error) {
+	src, err := io.ReadAll(io.LimitReader(r, maxTestCases+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(src) > maxTestCases:
+		return nil, fmt.Errorf("%s is larger than 1 MiB: divide it", path)
+	}
+	samples, err := testcase.Samples(path, src)
+	if err != nil {
+		return nil, err
+	}
+	cases := make([]dataset.Case, len(samples))
+	for i, s := range samples {
+		id, _ := s.Metadata["case"].(string)
+		cases[i] = dataset.Case{ID: cmp.Or(id, strconv.Itoa(i+1)), Input: s.Input, Expected: s.Expected, Metadata: s.Metadata}
+	}
+	return cases, nil
 }
 
 // interruptedError is the error of an evaluation that the user stopped.
