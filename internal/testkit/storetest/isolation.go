@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,6 +68,10 @@ func readings() map[string]reading {
 		"SchemaHistory": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			list, err := s.SchemaHistory(ctx, o.schema, 0)
 			return each(list, func(v store.SchemaVersion) string { return v.Content }), err
+		}, caller.reads},
+		"SchemaRevision": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			v, err := s.SchemaRevision(ctx, o.schema, fmt.Sprintf("%x", sha256.Sum256([]byte("{}"))))
+			return []string{v.Content}, err
 		}, caller.reads},
 		"Users.Get": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			u, err := s.Users().Get(ctx)
