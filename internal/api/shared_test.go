@@ -80,7 +80,7 @@ func TestASharedSession(t *testing.T) {
 		}
 		for _, route := range []string{
 			"GET /sessions", "GET /sessions/private", "GET /sessions/private/messages", "GET /messages/" + rows[0].ID, "GET /moments", "GET /sessions/s/timeline",
-			"GET /sessions/s/context", "GET /sessions/s/shares", "POST /query/raw", "POST /content", "GET /schemas", "GET /me", "DELETE /sessions/s", "PATCH /sessions/s",
+			"GET /sessions/s/context", "GET /sessions/s/trace", "GET /sessions/s/shares", "POST /query/raw", "POST /content", "GET /schemas", "GET /me", "DELETE /sessions/s", "PATCH /sessions/s",
 			"GET /reminders", "POST /mcp", "GET /shared/" + id, "GET /health", "GET /openapi.json", "GET /runs?session_id=private", "GET /../sessions", "GET /models", "GET /v1/models/general",
 		} {
 			method, path, _ := strings.Cut(route, " ")

@@ -25,7 +25,7 @@ var within = []surface{
 // beyond are routes to what the owner of a shared session does not share.
 var beyond = []string{
 	"/approvals", "/approvals/{approval}", "/runs/{waiting}", "/runs/{running}/events", "/sessions/{threaded}", "/sessions/{threaded}/messages", "/sessions/{asking}/messages",
-	"/sessions/{session}/context", "/sessions/{session}/timeline", "/sessions/{session}/shares", "/sessions", "/responses/{background}", "/moments", "/reminders",
+	"/sessions/{session}/context", "/sessions/{session}/timeline", "/sessions/{session}/trace", "/sessions/{session}/shares", "/sessions", "/responses/{background}", "/moments", "/reminders",
 	"/me", "/me/export", "/schemas", "/keys", "/notifications", "/mcp", "/a2a/general", "/shared/{share}/messages", "/../moments", "/%2e%2e/moments",
 }
 

@@ -116,6 +116,8 @@ func within(r *http.Request, session string, writes bool) *http.Request {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	under := func(prefix string) bool { return path == prefix || strings.HasPrefix(path, prefix+"/") }
 	switch {
+	case strings.HasSuffix(path, "/trace"): // what the owner's agents did and what it cost
+		return nil
 	case under("/runs"), under("/approvals"), under("/chat"), under("/api/chat"), under("/responses"):
 	case reads && writes && under("/models"):
 	case reads && (strings.HasPrefix(path, "/sessions/") || under("/messages")) && !strings.HasSuffix(path, "/timeline") && !strings.HasSuffix(path, "/context") && !strings.HasSuffix(path, "/shares"):
