@@ -25,7 +25,7 @@ var other = map[string]string{
 	"keyword_scopes": "counts", "keyword_rows": "ids", "keywords": "an index of words: SEARCH reads it",
 	"kv_edges": "keys: TRAVERSE DIRECTION in reads them", "kv_edges_waiting": "keys",
 	"login_tries": "hashes of addresses", "leases": "names of locks", "processes": "servers", "reader_key": "the key of row-level security",
-	"erasures": "users who are deleted", "goose_db_version": "migrations", "migration_hashes": "migrations",
+	"erasures": "users who are deleted", "data_keys": "sealed keys", "goose_db_version": "migrations", "migration_hashes": "migrations",
 	"quota_usage": "ids and counts", "retentions": "kinds and times", "session_branches": "numbers of messages", "session_shares": "ids, and hashes of links",
 }
 
