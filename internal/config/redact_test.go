@@ -57,5 +57,9 @@ func TestSpansHaveNoSecrets(t *testing.T) {
 		if got := c.SpanRedactor().Text("sarah@example.com +1 555 010 9999 f83nv02mdkw93jvh27sk"); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.environ, got, tt.want)
 		}
+		// Texts of spans are JSON: gen_ai.input.messages.
+		if got, want := c.SpanRedactor().Text(`[{"content":"x\nsarah@example.com\nf83nv02mdkw93jvh27sk"}]`), `[{"content":"x\n[email]\n[p8]"}]`; got != want {
+			t.Errorf("%q: got %s, want %s", tt.environ, got, want)
+		}
 	}
 }

@@ -116,20 +116,40 @@ func isName(s string) bool {
 // nameBytes are the bytes of a name, and of what is between the brackets of a placeholder.
 const nameBytes = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
-// Text returns s with the name of the pattern in place of each match: [email].
+// Text returns s with the name of the pattern in place of each match: [email]. If s is JSON, it
+// stays JSON: the matches are in its strings and numbers.
 func (r *Redactor) Text(s string) string {
 	if r == nil {
 		return s
 	}
-	return r.replace(s, r.spans(s), func(name, _ string) string { return "[" + name + "]" })
+	return replacer(r.text).within(s)
+}
+
+func (r *Redactor) text(before, s string) string {
+	return r.replace(s, r.matchesBehind(before, s), func(name, _ string) string { return "[" + name + "]" })
 }
 
 // span is a match: the bytes from start to end of a text, and the index of its pattern.
 type span struct{ start, end, pattern int }
 
-// spans returns the matches in s in their order. Matches that overlap are one, with the name of
-// the pattern that comes first, so that no part of any is left.
+// spans returns the matches in s in their order, also those of a text with the escape sequences
+// of JSON. Matches that overlap are one, with the name of the pattern that comes first, so that
+// no part of any is left.
 func (r *Redactor) spans(s string) []span {
+	found := r.matches(s)
+	if text, escapes := unescaped(s); escapes != nil {
+		for i := range found {
+			found[i] = apart(escapes, found[i])
+		}
+		for _, x := range r.matches(text) {
+			found = append(found, span{whereStarts(escapes, x.start), whereEnds(escapes, x.end), x.pattern})
+		}
+	}
+	return merged(found)
+}
+
+// matches returns the matches of each pattern.
+func (r *Redactor) matches(s string) []span {
 	var found []span
 	for i, p := range r.patterns {
 		p.find(s, func(start, end int) {
@@ -138,13 +158,16 @@ func (r *Redactor) spans(s string) []span {
 			}
 		})
 	}
-	return merged(found)
+	return found
 }
 
 func merged(found []span) []span {
 	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	whole := found[:0]
 	for _, x := range found {
+		if x.start >= x.end {
+			continue
+		}
 		if n := len(whole); n > 0 && x.start < whole[n-1].end {
 			last := &whole[n-1]
 			last.end, last.pattern = max(last.end, x.end), min(last.pattern, x.pattern)

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -24,12 +23,17 @@ type Values struct {
 // Values returns new ones.
 func (r *Redactor) Values() *Values { return &Values{r: r} }
 
-// Hide returns s with a placeholder in place of each value.
+// Hide returns s with a placeholder in place of each value. If s is JSON, it stays JSON, and the
+// values are those of its strings and numbers.
 func (v *Values) Hide(s string) string {
 	if v.r == nil || s == "" {
 		return s
 	}
-	spans := v.r.spans(s)
+	return replacer(v.hide).within(s)
+}
+
+func (v *Values) hide(before, s string) string {
+	spans := v.r.matchesBehind(before, s)
 	for at := strings.IndexByte(s, '['); at >= 0; {
 		n, i := v.r.placeholder(s[at:])
 		if n > 0 {
@@ -85,71 +89,6 @@ func (r *Redactor) placeholder(s string) (n, pattern int) {
 	return n, 0
 }
 
-// HideJSON returns a JSON text with placeholders in its strings, and a string in place of a
-// number that is a value. What is not JSON is hidden like any text.
-func (v *Values) HideJSON(text string) string {
-	if v.r == nil {
-		return text
-	}
-	var b strings.Builder
-	for at := 0; at < len(text); {
-		end := lexeme(text, at)
-		part := text[at:end]
-		var s string
-		switch {
-		case part[0] == '"' && json.Unmarshal([]byte(part), &s) == nil:
-			if hidden := v.Hide(s); hidden != s {
-				part = quoted(hidden)
-			}
-		case isNumber(part):
-			if hidden := v.Hide(part); hidden != part {
-				part = quoted(hidden)
-			}
-		case part[0] == '"':
-			part = v.Hide(part)
-		}
-		b.WriteString(part)
-		at = end
-	}
-	return b.String()
-}
-
-// lexeme returns the end of the token of JSON that begins at a byte: a string, a number, or other
-// bytes.
-func lexeme(text string, at int) int {
-	end := at + 1
-	switch {
-	case text[at] == '"':
-		for ; end < len(text); end++ {
-			switch text[end] {
-			case '\\':
-				end++
-			case '"':
-				return end + 1
-			}
-		}
-		return len(text)
-	case isNumber(text[at:]):
-		for end < len(text) && strings.IndexByte("0123456789.eE+-", text[end]) >= 0 {
-			end++
-		}
-	default:
-		for end < len(text) && text[end] != '"' && !isNumber(text[end:]) {
-			end++
-		}
-	}
-	return end
-}
-
-// isNumber reports whether s begins with a number.
-func isNumber(s string) bool { return isDigit(s[0]) || len(s) > 1 && s[0] == '-' && isDigit(s[1]) }
-
-// quoted returns s as a string of JSON.
-func quoted(s string) string {
-	raw, _ := json.Marshal(s) // a string never fails
-	return string(raw)
-}
-
 // Show returns s with the values in place of their placeholders.
 func (v *Values) Show(s string) string {
 	back := v.Stream(false)
@@ -168,7 +107,10 @@ func (v *Values) Received(s string) string {
 	if v.r == nil {
 		return s
 	}
-	back := v.Stream(json.Valid([]byte(s)))
+	return replacer(v.received).within(s)
+}
+
+func (v *Values) received(before, s string) string {
 	var b strings.Builder
 	done := 0
 	for at := next(s, "[", 0); at >= 0; at = next(s, "[", at+1) {
@@ -176,11 +118,11 @@ func (v *Values) Received(s string) string {
 		if n <= 0 || v.values[s[at:at+n]] == "" {
 			continue
 		}
-		b.WriteString(v.r.Text(s[done:at]))
-		b.WriteString(back.value(s[at : at+n]))
-		done = at + n
+		b.WriteString(v.r.text(before, s[done:at]))
+		b.WriteString(v.values[s[at:at+n]])
+		before, done = "", at+n
 	}
-	b.WriteString(v.r.Text(s[done:]))
+	b.WriteString(v.r.text(before, s[done:]))
 	return b.String()
 }
 

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,11 +98,17 @@ func (t *Tape) arguments(raw json.RawMessage) json.RawMessage {
 	return canonical([]byte(varying{map[string]string{}}.name(string(t.cleanJSON(raw)))))
 }
 
-// cleanJSON cleans each text of a JSON value.
+// cleanJSON cleans a JSON value, and each text of it: what a text is may show in its key.
 func (t *Tape) cleanJSON(raw json.RawMessage) json.RawMessage {
+	whole := json.RawMessage(t.clean(string(raw)))
+	if json.Valid(whole) {
+		raw = whole
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
 	var v any
-	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
-		return json.RawMessage(t.clean(string(raw)))
+	if !json.Valid(raw) || d.Decode(&v) != nil {
+		return whole
 	}
 	out, err := marshal(t.cleanValue(v))
 	if err != nil {
@@ -114,6 +121,10 @@ func (t *Tape) cleanValue(v any) any {
 	switch v := v.(type) {
 	case string:
 		return t.clean(v)
+	case json.Number:
+		if clean := t.clean(v.String()); clean != v.String() {
+			return clean
+		}
 	case []any:
 		for i := range v {
 			v[i] = t.cleanValue(v[i])

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/p8-org/p8/internal/redact"
 	"github.com/p8-org/p8/internal/replay"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/scripted"
@@ -369,6 +370,52 @@ func TestNoSecretIsKept(t *testing.T) {
 }
 
 // TestUnreadable: a file that is no recording is refused in words.
+// TestNoSecretInJSONIsKept: a line break is \n in JSON, and does not join the secret behind it.
+func TestNoSecretInJSONIsKept(t *testing.T) {
+	r, err := redact.New(redact.Options{Patterns: []string{"all"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := "gh" + "p_" + strings.Repeat("a1", 20)
+	found := map[string]any{"text": "x\n" + key, "inner": `{"api_key":"0123456789abcdef","text":"x\n` + key + `"}`, "api_key": "0123456789abcdef", "n": 4111111111111111}
+	leak, err := tool.New("leak", "Leaks.", func(context.Context, city) (any, error) { return found, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := string(raw)
+	tape := replay.Record(replay.Options{Clean: r.Text})
+	m := model(t, tape, scripted.Turn{Text: []string{args[:20], args[20:]}, Calls: []llm.ToolCall{{ID: "c", Name: "leak", Arguments: args}}})
+	req := ask("a", args, says(args), llm.Message{Role: llm.Assistant, ToolCalls: []llm.ToolCall{{ID: "c", Name: "leak", Arguments: args}}},
+		llm.Message{Role: llm.ToolRole, ToolCallID: "c", Content: args}, llm.Message{Role: llm.ToolRole, ToolCallID: "d", Content: args[:len(args)-1]})
+	if _, err := answer(m, req); err != nil {
+		t.Fatal(err)
+	}
+	tools, err := tape.Servers(servers{[]tool.Tool{leak}}).Server("weather").Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tools[0].Call(t.Context(), tool.Call{Arguments: json.RawMessage(`{"city":"x\n` + key + `"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	c := record(t, tape)
+	kept, err := c.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{key, "0123456789abcdef", "4111111111111111"} {
+		if strings.Contains(string(kept), secret) {
+			t.Errorf("%s is kept:\n%s", secret, kept)
+		}
+	}
+	if got, want := string(c.Calls[0].Result), `\"n\":\"[card]\"`; !strings.Contains(got, want) {
+		t.Errorf("the result is %s, want %s in it", got, want)
+	}
+}
+
 func TestUnreadable(t *testing.T) {
 	for name, src := range map[string]string{
 		"no YAML": "a: [", "a list": "- a\n- b\n", "a later request": "requests:\n  - follows: 2\n", "empty": "",

@@ -90,6 +90,28 @@ func TestModelGetsPlaceholdersAndUserGetsValues(t *testing.T) {
 	}
 }
 
+// TestModelGetsNoSecretsOfToolResults: they are JSON, where a line break is \n.
+func TestModelGetsNoSecretsOfToolResults(t *testing.T) {
+	model := scripted.New(scripted.Text("to [email-1]"))
+	req := &llm.Request{Messages: []llm.Message{
+		{Role: llm.ToolRole, Content: `{"text":"x\nJ\u00f8rn@example.com\n123-45-6789","n":4111111111111111}`},
+		{Role: llm.ToolRole, Content: `…\"x\\nJ\u00f8rn@example.com\\n123-45-6789 (cut)`},
+	}}
+	var text strings.Builder
+	for c := range redactedBy(t, model).Stream(t.Context(), req) {
+		text.WriteString(c.Text)
+	}
+	if want := "to Jørn@example.com"; text.String() != want {
+		t.Errorf("the answer is %q, want %q", text.String(), want)
+	}
+	sent := model.Requests()[0].Messages[1:]
+	for i, want := range []string{`{"text":"x\n[email-1]\n[ssn-1]","n":"[card-1]"}`, `…\"x\\n[email-2]\\n[ssn-1] (cut)`} {
+		if sent[i].Content != want {
+			t.Errorf("message %d is %s, want %s", i, sent[i].Content, want)
+		}
+	}
+}
+
 func TestRedactionOfRequestWithoutSecretsChangesNothing(t *testing.T) {
 	model := scripted.New(scripted.Text("[email-1] ", "[em"))
 	var text strings.Builder
