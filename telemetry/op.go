@@ -64,6 +64,19 @@ func (o *Op) Rename(target string) {
 	}
 }
 
+// Link says that the operation is about a span, which may be of another trace. Ids that are none
+// set no link.
+func (o *Op) Link(traceID, spanID string) {
+	if o == nil {
+		return
+	}
+	inTrace, err := trace.TraceIDFromHex(traceID)
+	span, wrong := trace.SpanIDFromHex(spanID)
+	if err == nil && wrong == nil {
+		o.span.AddLink(trace.Link{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{TraceID: inTrace, SpanID: span, Remote: true})})
+	}
+}
+
 // Recording reports whether a span is recorded: attributes that no metric has and that are
 // expensive to compute need not be set otherwise.
 func (o *Op) Recording() bool { return o != nil && o.span.IsRecording() }

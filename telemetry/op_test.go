@@ -177,3 +177,18 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 }
+
+func TestLink(t *testing.T) {
+	r := observed.New(t, telemetry.Options{})
+	_, op := telemetry.Start(r.Context(t), telemetry.Evaluation, "x")
+	op.Link("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
+	op.Link("none", "00f067aa0ba902b7")
+	op.Link("4bf92f3577b34da6a3ce929d0e0e4736", "")
+	op.End(nil)
+	links := r.Spans()[0].Links
+	if len(links) != 1 || links[0].SpanContext.SpanID().String() != "00f067aa0ba902b7" || r.Spans()[0].Parent.IsValid() {
+		t.Errorf("%+v", links)
+	}
+	var off *telemetry.Op
+	off.Link("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
+}

@@ -2,8 +2,8 @@
 // are: to Phoenix as an annotation, and as the result of an evaluation.
 //
 // A person rates an answer once; a second rating changes the first. Only who may read a session
-// may rate its answers. Sending on is a durable job, which waits for a span that arrives late:
-// nobody who rates waits for it.
+// may rate its answers, and what is annotated is the span that p8 stored with the answer. Sending
+// on is a durable job, which waits for a span that arrives late: nobody who rates waits for it.
 package feedback
 
 import (
@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -44,24 +46,32 @@ type Annotator interface {
 // Options configure a Service. Store is required.
 type Options struct {
 	Store Store
-	// Queue is needed if there is an Annotator or a Result.
+	// Queue is needed if there is an Annotator.
 	Queue     Queue
 	Annotator Annotator
-	// Result reports a rating as the result of an evaluation; nil reports none.
+	// Clean hides what must not leave p8, in each text that is sent on; nil hides nothing.
+	Clean func(text string) string
+	// Result reports each change of a rating as the result of an evaluation; nil reports none.
 	Result func(ctx context.Context, e Evaluation)
 	Logger *slog.Logger
 }
 
 // Service takes feedback.
-type Service struct{ o Options }
+type Service struct {
+	o    Options
+	gate gate
+}
 
 // New makes a Service.
 func New(o Options) (*Service, error) {
-	if o.Store == nil || o.Queue == nil && (o.Annotator != nil || o.Result != nil) {
+	if o.Store == nil || o.Queue == nil && o.Annotator != nil {
 		return nil, errors.New("feedback: a Service needs a store, and a queue to send feedback on")
 	}
 	o.Logger = cmp.Or(o.Logger, slog.Default())
-	return &Service{o}, nil
+	if o.Clean == nil {
+		o.Clean = func(text string) string { return text }
+	}
+	return &Service{o: o}, nil
 }
 
 // The bounds of feedback.
@@ -106,6 +116,11 @@ func check(x *store.Feedback, rated bool) error {
 	return nil
 }
 
+var (
+	traceForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	spanForm  = regexp.MustCompile(`^[0-9a-f]{16}$`)
+)
+
 // Rate stores the caller's feedback on a message, on the answer of a trace, or on a session as a
 // whole. created is false if it replaces earlier feedback of the caller. rated is false for a
 // comment without a rating. A session, message or trace that the caller may not read is
@@ -123,19 +138,37 @@ func (s *Service) Rate(ctx context.Context, x store.Feedback, rated bool) (_ sto
 	}
 	x.ID = rowID(who, &x)
 	rows := s.o.Store.Feedback()
-	_, err = rows.Get(ctx, x.ID)
+	before, err := rows.Get(ctx, x.ID)
 	if created = errors.Is(err, store.ErrNotFound); err != nil && !created {
 		return x, false, err
 	}
 	if err := rows.Put(ctx, &x); err != nil {
 		return x, false, err
 	}
+	if s.o.Result != nil && (created || !same(&before, &x)) {
+		s.o.Result(ctx, s.evaluation(&x))
+	}
 	s.later(ctx, who, &x)
 	return x, created, nil
 }
 
-// locate finds what is rated, and completes the ids.
+// same reports whether a person says the same again.
+func same(a, b *store.Feedback) bool {
+	return a.Rating == b.Rating && a.Comment == b.Comment && slices.Equal(a.Categories, b.Categories)
+}
+
+// locate finds what is rated, and sets the ids to those that are stored: a caller cannot choose
+// a span.
 func (s *Service) locate(ctx context.Context, x *store.Feedback) (err error) {
+	x.TraceID, x.SpanID = strings.ToLower(x.TraceID), strings.ToLower(x.SpanID)
+	switch {
+	case x.TraceID != "" && !traceForm.MatchString(x.TraceID):
+		return invalid("trace_id", "trace_id is not 32 hexadecimal digits")
+	case x.SpanID != "" && !spanForm.MatchString(x.SpanID):
+		return invalid("span_id", "span_id is not 16 hexadecimal digits")
+	case x.SpanID != "" && x.MessageID == "" && x.TraceID == "":
+		return invalid("span_id", "a session as a whole has no span; leave span_id out, or name the message_id of an answer")
+	}
 	if x.MessageID == "" && x.TraceID != "" {
 		if x.MessageID, err = s.o.Store.TracedMessage(ctx, x.TraceID); err != nil {
 			return err
@@ -152,12 +185,13 @@ func (s *Service) locate(ctx context.Context, x *store.Feedback) (err error) {
 	case x.SessionID != "" && x.SessionID != m.SessionID:
 		return invalid("session_id", "the message is of another session; leave session_id out")
 	}
-	x.SessionID = m.SessionID
-	if x.TraceID == "" {
-		x.TraceID, x.SpanID = m.TraceID, cmp.Or(x.SpanID, m.SpanID)
-	} else if x.TraceID == m.TraceID {
-		x.SpanID = cmp.Or(x.SpanID, m.SpanID)
+	switch {
+	case x.TraceID != "" && x.TraceID != m.TraceID:
+		return invalid("trace_id", "the message is of another trace; leave trace_id out")
+	case x.SpanID != "" && x.SpanID != m.SpanID:
+		return invalid("span_id", "the message is of another span; leave span_id out")
 	}
+	x.SessionID, x.TraceID, x.SpanID = m.SessionID, m.TraceID, m.SpanID
 	return nil
 }
 

@@ -18,15 +18,20 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// queue keeps the arguments of jobs.
+// queue keeps the arguments of jobs; none of them ends.
 type queue struct {
 	mu   sync.Mutex
+	keys []string
 	jobs []json.RawMessage
 }
 
-func (q *queue) Enqueue(_ context.Context, _ string, args any, _ jobs.EnqueueOptions) (jobs.Receipt, error) {
+func (q *queue) Enqueue(_ context.Context, _ string, args any, o jobs.EnqueueOptions) (jobs.Receipt, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if slices.Contains(q.keys, o.UniqueKey) {
+		return jobs.Receipt{Duplicate: true}, nil
+	}
+	q.keys = append(q.keys, o.UniqueKey)
 	raw, err := json.Marshal(args)
 	q.jobs = append(q.jobs, raw)
 	return jobs.Receipt{}, err
@@ -34,11 +39,15 @@ func (q *queue) Enqueue(_ context.Context, _ string, args any, _ jobs.EnqueueOpt
 
 // annotator keeps annotations, or fails.
 type annotator struct {
-	list []phoenix.Annotation
-	err  error
+	list   []phoenix.Annotation
+	err    error
+	during func()
 }
 
 func (a *annotator) AnnotateSpans(_ context.Context, list ...phoenix.Annotation) error {
+	if a.during != nil {
+		a.during()
+	}
 	if a.err == nil {
 		a.list = append(a.list, list...)
 	}
@@ -64,7 +73,7 @@ func world(t *testing.T) (*feedback.Service, *queue, *annotator, *[]feedback.Eva
 	m := &store.Message{Type: store.MessageAssistant, Content: &text, TraceID: strings.Repeat("a", 32), SpanID: strings.Repeat("b", 16)}
 	must(t, s.BeginTurn(as(t, "ann"), store.Session{ID: "s1"}, m))
 	q, a, results := new(queue), new(annotator), new([]feedback.Evaluation)
-	f, err := feedback.New(feedback.Options{Store: s, Queue: q, Annotator: a, Result: func(_ context.Context, e feedback.Evaluation) {
+	f, err := feedback.New(feedback.Options{Store: s, Queue: q, Annotator: a, Clean: func(s string) string { return strings.ReplaceAll(s, "SECRET", "***") }, Result: func(_ context.Context, e feedback.Evaluation) {
 		*results = append(*results, e)
 	}})
 	must(t, err)
@@ -89,7 +98,11 @@ func TestRateOnce(t *testing.T) {
 	if len(list) != 1 || list[0].Rating != 4 || list[0].Comment != "" {
 		t.Errorf("%+v", list)
 	}
-	// Each is sent on, what is stored by then.
+	// However often the row changes, it has two jobs; they send what is stored by then.
+	for range 3 {
+		_, _, err = f.Rate(ann, store.Feedback{TraceID: strings.ToUpper(m.TraceID), SpanID: m.SpanID, Rating: 4, Categories: []string{"helpful", "accurate"}}, true)
+		must(t, err)
+	}
 	for _, raw := range q.jobs {
 		must(t, f.Worker().Run(t.Context(), raw))
 	}
@@ -100,6 +113,7 @@ func TestRateOnce(t *testing.T) {
 	if want := "[" + one + "," + one + "]"; string(got) != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
+	// Each change is one evaluation, whatever becomes of the jobs.
 	if len(*results) != 2 || (*results)[1].Label != "helpful" || *(*results)[1].Score != 0.75 {
 		t.Errorf("%+v", *results)
 	}
@@ -170,6 +184,12 @@ func TestInvalid(t *testing.T) {
 		{"rating", store.Feedback{MessageID: m.ID, Comment: "  "}, false},
 		{"message_id", store.Feedback{Rating: 1}, true},
 		{"session_id", store.Feedback{MessageID: m.ID, SessionID: "s2", Rating: 1}, true},
+		{"trace_id", store.Feedback{MessageID: m.ID, TraceID: "x", Rating: 1}, true},
+		{"trace_id", store.Feedback{MessageID: m.ID, TraceID: strings.Repeat("c", 32), Rating: 1}, true},
+		{"span_id", store.Feedback{MessageID: m.ID, SpanID: m.SpanID + "b", Rating: 1}, true},
+		{"span_id", store.Feedback{MessageID: m.ID, SpanID: strings.Repeat("c", 16), Rating: 1}, true},
+		{"span_id", store.Feedback{TraceID: m.TraceID, SpanID: strings.Repeat("c", 16), Rating: 1}, true},
+		{"span_id", store.Feedback{SessionID: "s1", SpanID: m.SpanID, Rating: 1}, true},
 		{"comment", store.Feedback{MessageID: m.ID, Comment: strings.Repeat("x", feedback.MaxComment+1)}, false},
 		{"categories", store.Feedback{MessageID: m.ID, Categories: []string{" "}}, false},
 		{"categories", store.Feedback{MessageID: m.ID, Categories: slices.Repeat([]string{"x"}, feedback.MaxCategories+1)}, false},
@@ -192,8 +212,43 @@ func TestPhoenixFails(t *testing.T) {
 		if err := f.Worker().Run(t.Context(), q.jobs[0]); (err != nil) != again {
 			t.Errorf("%d: %v", status, err)
 		}
-		if (len(*results) == 0) != again {
+		if len(*results) != 1 {
 			t.Errorf("%d: %d results", status, len(*results))
+		}
+		// A server that fails is left alone; one that answers about a span is not.
+		a.err = nil
+		err = f.Worker().Run(t.Context(), q.jobs[0])
+		if _, paused := jobs.AgainAfter(err); paused != (again && status != 404) {
+			t.Errorf("%d: then %v", status, err)
+		}
+	}
+}
+
+// TestOneAtATime: a slow Phoenix holds one worker.
+func TestOneAtATime(t *testing.T) {
+	f, q, a, _, m := world(t)
+	_, _, err := f.Rate(as(t, "ann"), store.Feedback{MessageID: m.ID, Rating: 1}, true)
+	must(t, err)
+	a.during = func() {
+		if _, waits := jobs.AgainAfter(f.Worker().Run(t.Context(), q.jobs[0])); !waits {
+			t.Error("two jobs run at once")
+		}
+	}
+	must(t, f.Worker().Run(t.Context(), q.jobs[0]))
+	if len(a.list) != 1 {
+		t.Errorf("%+v", a.list)
+	}
+}
+
+// TestClean: no text leaves p8 before it is cleaned.
+func TestClean(t *testing.T) {
+	f, q, a, results, m := world(t)
+	_, _, err := f.Rate(as(t, "ann"), store.Feedback{MessageID: m.ID, Comment: "ask SECRET", Categories: []string{"SECRET", "a SECRET"}}, false)
+	must(t, err)
+	must(t, f.Worker().Run(t.Context(), q.jobs[0]))
+	for _, sent := range []any{a.list, *results} {
+		if got, err := json.Marshal(sent); err != nil || strings.Contains(string(got), "SECRET") || !strings.Contains(string(got), "ask ***") {
+			t.Errorf("%s, %v", got, err)
 		}
 	}
 }

@@ -25,6 +25,12 @@ const (
 	attempts = 8
 	// delay lets a person who rates and then comments do both.
 	delay = 2 * time.Second
+	// timeout bounds an attempt: it holds a worker that other jobs want.
+	timeout = 3 * time.Second
+	// again is after the end of a job that runs now.
+	again = 3 * timeout
+	// keep bounds how long feedback waits for a server that is away.
+	keep = 24 * time.Hour
 )
 
 // Evaluation is a rating as the result of an evaluation.
@@ -43,56 +49,87 @@ type args struct {
 }
 
 // later has the row sent on. A row that cannot be is kept all the same.
+//
+// A row has at most two jobs, however often it changes: one, and one more in case the first has
+// read the row already. A job sends what is stored when it runs.
 func (s *Service) later(ctx context.Context, who identity.Identity, x *store.Feedback) {
-	if x.SpanID == "" || s.o.Annotator == nil && s.o.Result == nil {
+	if x.SpanID == "" || s.o.Annotator == nil {
 		return
 	}
-	_, err := s.o.Queue.Enqueue(context.WithoutCancel(ctx), Kind, args{who.TenantID, who.UserID, x.ID}, jobs.EnqueueOptions{RunAt: time.Now().Add(delay)})
-	if err != nil {
-		s.o.Logger.WarnContext(ctx, "feedback is not sent on", "feedback", x.ID, "error", err)
+	key := who.TenantID + "/" + who.UserID + "/" + x.ID
+	for _, o := range []jobs.EnqueueOptions{
+		{UniqueKey: key, RunAt: time.Now().Add(delay)},
+		{UniqueKey: key + "/again", RunAt: time.Now().Add(again)},
+	} {
+		is, err := s.o.Queue.Enqueue(context.WithoutCancel(ctx), Kind, args{who.TenantID, who.UserID, x.ID}, o)
+		if err != nil {
+			s.o.Logger.WarnContext(ctx, "feedback is not sent on", "feedback", x.ID, "error", err)
+		}
+		if err != nil || !is.Duplicate {
+			return
+		}
 	}
 }
 
-// Worker runs the jobs, for [jobs.Queue.Register].
+// Worker runs the jobs, for [jobs.Queue.Register]: one at a time, after all others that are due,
+// and seldom while Phoenix fails.
 func (s *Service) Worker() jobs.Worker {
-	return jobs.Worker{Timeout: time.Minute, MaxAttempts: attempts, Run: func(ctx context.Context, raw json.RawMessage) error {
+	return jobs.Worker{Timeout: timeout, MaxAttempts: attempts, Last: true, Run: func(ctx context.Context, raw json.RawMessage) error {
 		var a args
 		if err := json.Unmarshal(raw, &a); err != nil || a.ID == "" {
 			return errors.New("the arguments are not those of feedback")
 		}
-		x, err := s.o.Store.Feedback().Get(identity.With(ctx, identity.Identity{TenantID: a.Tenant, UserID: a.User}), a.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil // it was deleted
+		if s.o.Annotator == nil {
+			return nil // it was configured when the job was made
 		}
-		if err == nil {
-			err = s.send(ctx, &x)
+		if wait := s.gate.enter(time.Now()); wait > 0 {
+			return jobs.Again(wait)
 		}
+		err := errors.New("the job panicked")
+		defer func() { s.gate.leave(time.Now(), away(err)) }()
+		err = s.send(identity.With(ctx, identity.Identity{TenantID: a.Tenant, UserID: a.User}), a.ID)
 		return err
 	}}
 }
 
 // send sends a row on. It may run twice: an annotation replaces the one before.
-func (s *Service) send(ctx context.Context, x *store.Feedback) error {
-	e := Evaluation{TraceID: x.TraceID, SpanID: x.SpanID, Name: Name, Score: Score(x.Rating), Explanation: x.Comment}
+func (s *Service) send(ctx context.Context, id string) error {
+	x, err := s.o.Store.Feedback().Get(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil // it was deleted
+	case err != nil:
+		return err
+	case time.Since(x.UpdatedAt) > keep:
+		s.o.Logger.WarnContext(ctx, "feedback is not sent on: Phoenix was away for too long", "feedback", x.ID)
+		return nil
+	}
+	e := s.evaluation(&x)
+	err = s.o.Annotator.AnnotateSpans(ctx, phoenix.Annotation{
+		SpanID: e.SpanID, Name: e.Name, AnnotatorKind: phoenix.Human, Identifier: x.ID,
+		Result:   phoenix.Result{Score: e.Score, Label: e.Label, Explanation: e.Explanation},
+		Metadata: s.metadata(&x),
+	})
+	if refused := (*phoenix.StatusError)(nil); errors.As(err, &refused) && hopeless(refused.Status) {
+		s.o.Logger.WarnContext(ctx, "Phoenix refuses feedback", "feedback", x.ID, "error", err)
+		return nil
+	}
+	return err
+}
+
+// evaluation is a row as the result of an evaluation, without what must not leave p8.
+func (s *Service) evaluation(x *store.Feedback) Evaluation {
+	e := Evaluation{TraceID: x.TraceID, SpanID: x.SpanID, Name: Name, Score: Score(x.Rating), Explanation: s.o.Clean(x.Comment)}
 	if len(x.Categories) > 0 {
-		e.Label = x.Categories[0]
+		e.Label = s.o.Clean(x.Categories[0])
 	}
-	if s.o.Annotator != nil {
-		err := s.o.Annotator.AnnotateSpans(ctx, phoenix.Annotation{
-			SpanID: e.SpanID, Name: e.Name, AnnotatorKind: phoenix.Human, Identifier: x.ID,
-			Result:   phoenix.Result{Score: e.Score, Label: e.Label, Explanation: e.Explanation},
-			Metadata: metadata(x),
-		})
-		if refused := (*phoenix.StatusError)(nil); errors.As(err, &refused) && hopeless(refused.Status) {
-			s.o.Logger.WarnContext(ctx, "Phoenix refuses feedback", "feedback", x.ID, "error", err)
-		} else if err != nil {
-			return err
-		}
-	}
-	if s.o.Result != nil {
-		s.o.Result(ctx, e)
-	}
-	return nil
+	return e
+}
+
+// away reports whether other rows would fail, too. A span that is missing is about one row.
+func away(err error) bool {
+	answered := (*phoenix.StatusError)(nil)
+	return err != nil && !(errors.As(err, &answered) && answered.Status == http.StatusNotFound)
 }
 
 // hopeless reports whether another try will be refused, too. 404 is a span that may arrive.
@@ -104,8 +141,8 @@ func hopeless(status int) bool {
 	return status >= 400 && status < 500
 }
 
-func metadata(x *store.Feedback) map[string]any {
-	m := map[string]any{"session_id": x.SessionID, "trace_id": x.TraceID}
+func (s *Service) metadata(x *store.Feedback) map[string]any {
+	m := map[string]any{"session_id": s.o.Clean(x.SessionID), "trace_id": x.TraceID}
 	if x.MessageID != "" {
 		m["message_id"] = x.MessageID
 	}
@@ -113,7 +150,11 @@ func metadata(x *store.Feedback) map[string]any {
 		m["rating"] = x.Rating
 	}
 	if len(x.Categories) > 0 {
-		m["categories"] = x.Categories
+		list := make([]string, len(x.Categories))
+		for i, c := range x.Categories {
+			list[i] = s.o.Clean(c)
+		}
+		m["categories"] = list
 	}
 	return m
 }

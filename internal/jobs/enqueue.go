@@ -61,6 +61,9 @@ var unfinished = []rivertype.JobState{
 	rivertype.JobStateRunning, rivertype.JobStateScheduled,
 }
 
+// lastPriority is River's lowest; its default is 1.
+const lastPriority = 4
+
 func (q *Queue) prepare(kind string, args any, o EnqueueOptions) (payload, *river.InsertOpts, error) {
 	q.mu.Lock()
 	w, ok := q.kinds[kind]
@@ -78,6 +81,9 @@ func (q *Queue) prepare(kind string, args any, o EnqueueOptions) (payload, *rive
 	opts := &river.InsertOpts{MaxAttempts: w.MaxAttempts, ScheduledAt: o.RunAt}
 	if o.MaxAttempts > 0 {
 		opts.MaxAttempts = o.MaxAttempts
+	}
+	if w.Last {
+		opts.Priority = lastPriority
 	}
 	if w.Unique || o.UniqueKey != "" {
 		opts.UniqueOpts = river.UniqueOpts{ByArgs: true, ByState: unfinished}

@@ -129,6 +129,28 @@ func TestUnique(t *testing.T) {
 	})
 }
 
+// TestLast: a job of a kind that comes last waits for the others, though it was first.
+func TestLast(t *testing.T) {
+	engines(t, func(t *testing.T, o jobs.Options) {
+		o.Workers = 1
+		q := open(t, o)
+		got := make(chan string, 3)
+		for kind, last := range map[string]bool{"small": true, "great": false} {
+			register(t, q, kind, jobs.Worker{Last: last, Run: func(context.Context, json.RawMessage) error {
+				got <- kind
+				return nil
+			}})
+		}
+		for _, kind := range []string{"small", "great", "great"} {
+			enqueue(t, q, kind, nil, jobs.EnqueueOptions{})
+		}
+		start(t, q)
+		if order := receive(t, got) + " " + receive(t, got) + " " + receive(t, got); order != "great great small" {
+			t.Error(order)
+		}
+	})
+}
+
 func TestConcurrentUniqueEnqueues(t *testing.T) {
 	engines(t, func(t *testing.T, o jobs.Options) {
 		q := open(t, o)

@@ -35,6 +35,8 @@ type Worker struct {
 	Backoff func(attempt int) time.Duration
 	// Unique jobs exist once: while one waits or runs, another is not enqueued.
 	Unique bool
+	// Last jobs begin when no job of another kind is due.
+	Last bool
 }
 
 // The pauses of [Backoff] (p8: 30 s, 2 min, 8 min).

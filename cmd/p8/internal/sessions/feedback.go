@@ -156,7 +156,7 @@ func (c *feedbackGiveCmd) Run(a *command.App) error {
 // explainFeedback returns a usage error that names the flag of an invalid field.
 func explainFeedback(err error) error {
 	if wrong := new(feedback.InvalidError); errors.As(err, &wrong) {
-		flag := map[string]string{"rating": "--rating", "comment": "--comment", "categories": "--category", "message_id": "--message", "session_id": "--session"}[wrong.Field]
+		flag := map[string]string{"rating": "--rating", "comment": "--comment", "categories": "--category", "message_id": "--message", "session_id": "--session", "trace_id": "--trace"}[wrong.Field]
 		return command.Usage("%s: %s", flag, wrong.Message)
 	}
 	if errors.Is(err, store.ErrNotFound) {

@@ -12,7 +12,7 @@ import (
 
 // openFeedback builds what takes feedback and sends it on.
 func (p *Parts) openFeedback(cfg *config.Config) (err error) {
-	o := feedback.Options{Store: p.Store, Queue: p.Work, Result: evaluated, Logger: p.Log}
+	o := feedback.Options{Store: p.Store, Queue: p.Work, Clean: cfg.SpanRedactor().Text, Result: evaluated, Logger: p.Log}
 	if cfg.PhoenixURL != "" {
 		client, err := phoenix.New(phoenix.Options{BaseURL: cfg.PhoenixURL, APIKey: cfg.PhoenixKey})
 		if err != nil {
@@ -35,13 +35,15 @@ func (p *Parts) Feedback() (*feedback.Service, error) {
 	return p.feedback, nil
 }
 
-// evaluated records a rating as an evaluation, below the span of the answer that it is about.
+// evaluated records a rating as an evaluation in the trace of the request that rates, with a
+// link to the span of the answer. It is not in the answer's trace: whether that was sampled is not
+// known.
 func evaluated(ctx context.Context, e feedback.Evaluation) {
 	if e.TraceID == "" {
 		return
 	}
-	ctx = telemetry.ContinueParent(ctx, "00-"+e.TraceID+"-"+e.SpanID+"-01")
 	_, op := telemetry.Start(ctx, telemetry.Evaluation, e.Name)
+	op.Link(e.TraceID, e.SpanID)
 	op.String(telemetry.EvaluationName, e.Name)
 	if e.Score != nil {
 		op.Float(telemetry.EvaluationScore, *e.Score)

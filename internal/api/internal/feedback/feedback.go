@@ -63,8 +63,8 @@ type (
 	body struct {
 		SessionID  string   `json:"session_id,omitempty" doc:"The session."`
 		MessageID  string   `json:"message_id,omitempty" doc:"The answer that is rated: message_id of its metadata."`
-		TraceID    string   `json:"trace_id,omitempty" doc:"The trace of the answer, in place of its message_id."`
-		SpanID     string   `json:"span_id,omitempty" doc:"The span that is rated; by default the answer's."`
+		TraceID    string   `json:"trace_id,omitempty" doc:"The trace of the answer, in place of its message_id; 32 hexadecimal digits."`
+		SpanID     string   `json:"span_id,omitempty" doc:"The span of the answer, which p8 knows: another one is refused."`
 		Rating     *int     `json:"rating,omitempty" doc:"-1 (bad) or 1 (good), or 1 to 5 stars. Without one it is a comment."`
 		Categories []string `json:"categories,omitempty" doc:"What is good or bad, in a word each, such as helpful, inaccurate or too_verbose; the first is the label in Phoenix."`
 		Comment    string   `json:"comment,omitempty" doc:"A comment."`
