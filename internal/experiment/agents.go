@@ -44,14 +44,14 @@ const (
 )
 
 // Answer asks the agent of a task. Each attempt has an idempotency key: an attempt that a killed
-// process has made is not made again.
+// process has made is not made again. The attempts of a later round have numbers of their own.
 func (a *Agents) Answer(ctx context.Context, t Task) (evaluation.Output, error) {
 	pause, attempts := firstPause, a.Attempts
 	if attempts == 0 {
 		attempts = 3
 	}
 	for attempt := 1; ; attempt++ {
-		output, again, err := a.attempt(ctx, t, attempt)
+		output, again, err := a.attempt(ctx, t, t.Round*attempts+attempt)
 		if err != nil || !again || attempt == attempts {
 			return output, err
 		}

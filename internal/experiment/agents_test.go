@@ -78,6 +78,20 @@ func failure(code string, recoverable bool) []event.Event {
 	return done(event.ReasonError, event.New(&event.ErrorData{Code: code, Message: "it failed", Recoverable: recoverable}))
 }
 
+// TestRounds: after a round that failed, the attempts go on.
+func TestRounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &turns{plays: [][]event.Event{failure("x", true), done(event.ReasonStop)}}
+		a := Agents{Turns: f, Evaluation: "e"}
+		if _, err := a.Answer(identity.With(t.Context(), identity.Identity{TenantID: "acme"}), Task{Seq: 7, Round: 2}); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.asked[0].Key + ", " + f.asked[1].Key; got != "evaluation e 7 7, evaluation e 7 8" {
+			t.Error(got)
+		}
+	})
+}
+
 func TestAgents(t *testing.T) {
 	document, err := agent.Parse("a", []byte("name: a\nversion: 1.0.0\ndescription: x"))
 	if err != nil {

@@ -103,6 +103,8 @@ type Task struct {
 	Agent  Ref
 	Model  string
 	Repeat int
+	// Round counts the earlier rounds of attempts, which failed.
+	Round int
 }
 
 // task returns the task of a number.
@@ -123,6 +125,8 @@ type Result struct {
 	Agent  string       `json:"agent"`
 	Model  string       `json:"model,omitempty"`
 	Repeat int          `json:"repeat,omitempty"`
+	// Round is that of the task.
+	Round int `json:"round,omitempty"`
 	// Output is nil while there is no answer.
 	Output   *evaluation.Output   `json:"output,omitempty"`
 	Verdicts []evaluation.Verdict `json:"verdicts,omitempty"`
@@ -150,9 +154,19 @@ func (r *Result) verdict(evaluator string) *evaluation.Verdict {
 	return &r.Verdicts[i]
 }
 
+// Missing counts the evaluators whose verdict on an answer is missing.
+func (r *Result) Missing(evaluators []Ref) (n int) {
+	for _, e := range evaluators {
+		if r.answered() && r.verdict(e.Name) == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Done reports whether nothing is left to do of the result but what failed.
 func (r *Result) Done(evaluators []Ref) bool {
-	return r.answered() && !slices.ContainsFunc(evaluators, func(e Ref) bool { return r.verdict(e.Name) == nil })
+	return r.answered() && r.Missing(evaluators) == 0
 }
 
 // Passed reports whether the answer passed: all evaluators with a pass mark say so. It is nil

@@ -87,6 +87,9 @@ func (r *Runner) task(ctx context.Context, t Task, result Result) (Result, error
 			}
 			return result, nil
 		}
+		if t.Round = result.Round; result.Output != nil {
+			t.Round++
+		}
 		output, err := r.Answer(ctx, t)
 		if err == nil {
 			err = ctx.Err()
@@ -94,7 +97,7 @@ func (r *Runner) task(ctx context.Context, t Task, result Result) (Result, error
 		if err != nil {
 			return result, err
 		}
-		result = Result{Seq: t.Seq, Case: t.Case, Agent: t.Agent.String(), Model: t.Model, Repeat: t.Repeat, Output: &output}
+		result = Result{Seq: t.Seq, Case: t.Case, Agent: t.Agent.String(), Model: t.Model, Repeat: t.Repeat, Round: t.Round, Output: &output}
 		if !result.answered() || len(r.Evaluators) == 0 { // there is nothing to judge
 			return result, r.Keep(ctx, result)
 		}
