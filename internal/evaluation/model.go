@@ -47,6 +47,12 @@ func NewModel(o ModelOptions) (*Model, error) {
 	return &Model{o}, nil
 }
 
+// Ready returns an error if no model can run the agent.
+func (m *Model) Ready(ctx context.Context, a *agent.Agent) error {
+	_, err := m.o.Model(ctx, a)
+	return err
+}
+
 // Judge runs the agent once. It is safe for concurrent use.
 func (m *Model) Judge(ctx context.Context, a *agent.Agent, message string) (out Answer, err error) {
 	if m.o.May != nil {

@@ -29,9 +29,11 @@ func (c *Comparison) Verdict() string {
 }
 
 // Against adds the comparison with a baseline. Subjects are compared by their names; a single
-// subject is compared with a single one of another name.
+// subject is compared with a single one of another name. A case is compared with that of the
+// same id and input.
 func (s *Summary) Against(base *Summary) {
 	var list []Comparison
+	s.Strange = s.strange(base)
 	for i := range s.Subjects {
 		x := &s.Subjects[i]
 		j := slices.IndexFunc(base.Subjects, func(b Subject) bool { return b.Subject == x.Subject })
@@ -43,6 +45,25 @@ func (s *Summary) Against(base *Summary) {
 		}
 	}
 	s.Comparisons = append(list, s.Comparisons...)
+}
+
+// strange counts the cases that the baseline does not have.
+func (s *Summary) strange(base *Summary) (n int) {
+	known, seen := map[[2]string]bool{}, map[string]bool{}
+	for i := range base.Subjects {
+		for id, t := range base.Subjects[i].tries {
+			known[[2]string{id, t.input}] = true
+		}
+	}
+	for i := range s.Subjects {
+		for id, t := range s.Subjects[i].tries {
+			if !seen[id] && !known[[2]string{id, t.input}] {
+				n++
+			}
+			seen[id] = true
+		}
+	}
+	return n
 }
 
 // compare compares the scores that both subjects have.
@@ -57,7 +78,7 @@ func compare(before, after *Subject, baseline bool) (list []Comparison) {
 		for _, id := range after.cases {
 			a, ok := old[id]
 			b, has := now[id]
-			if ok && has {
+			if ok && has && before.tries[id].input == after.tries[id].input {
 				pairs = append(pairs, stats.Pair{Before: a, After: b})
 			}
 		}

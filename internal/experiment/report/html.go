@@ -109,7 +109,7 @@ func (p *Page) rows(w *bufio.Writer, subjects map[experiment.Subject]int, result
 		if n++; n > maxRows {
 			break
 		}
-		text, err := json.Marshal(newRow(&r, i, old[place{i, r.Case.ID, r.Repeat}])) // with < as \u003c
+		text, err := json.Marshal(newRow(&r, i, old[place{i, r.Case.ID, r.Case.Input, r.Repeat}])) // with < as \u003c
 		if err != nil {
 			return err
 		}
@@ -124,6 +124,7 @@ func (p *Page) rows(w *bufio.Writer, subjects map[experiment.Subject]int, result
 type place struct {
 	subject int
 	id      string
+	input   string
 	repeat  int
 }
 
@@ -142,7 +143,7 @@ func (p *Page) old(subjects map[experiment.Subject]int) (map[place]*before, erro
 			i, ok = 0, true
 		}
 		if ok && r.Output != nil && len(all) < maxRows {
-			all[place{i, r.Case.ID, r.Repeat}] = &before{answer(&r), cut(r.Output.Error), r.Passed()}
+			all[place{i, r.Case.ID, r.Case.Input, r.Repeat}] = &before{answer(&r), cut(r.Output.Error), r.Passed()}
 		}
 	}
 	return all, nil

@@ -155,3 +155,46 @@ func TestJUnit(t *testing.T) {
 		}
 	}
 }
+
+// TestMissing: what is missing is counted, and the pass rate is of the cases that were judged.
+func TestMissing(t *testing.T) {
+	p := plan(6, 1)
+	p.Evaluators = []experiment.Ref{{Name: "j"}}
+	s, err := Summarize(p, func(yield func(experiment.Result, error) bool) {
+		for r := range results(4, 1, func(int, int) bool { return true }) {
+			if r.Seq > 0 {
+				r.Verdicts = nil
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := s.Subjects[0]; x.Asked != 6 || x.Answers != 4 || x.Unjudged != 3 || x.Pass == nil || x.Pass.Method != "Wilson score interval, 95 %" || x.Pass.Low > 0.3 {
+		t.Errorf("%+v %+v", x, x.Pass)
+	}
+}
+
+// TestOtherInput: the same id with another question is another case.
+func TestOtherInput(t *testing.T) {
+	s := summary(t, 3, 1, func(int, int) bool { return true })
+	base, err := Summarize(plan(3, 1), func(yield func(experiment.Result, error) bool) {
+		for r := range results(3, 1, func(int, int) bool { return true }) {
+			if r.Seq > 0 {
+				r.Case.Input = "another question"
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Against(base); s.Strange != 2 || s.Comparisons[0].Cases != 1 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -18,6 +18,8 @@ type Summary struct {
 	Subjects []Subject `json:"subjects"`
 	// Comparisons are with the baseline, and of the subjects with the first one.
 	Comparisons []Comparison `json:"comparisons,omitempty"`
+	// Strange counts the cases that the baseline does not have with the same id and input.
+	Strange int `json:"strange,omitempty"`
 }
 
 // Subject is what came out of an agent with a model.
@@ -26,8 +28,10 @@ type Subject struct {
 	// Models are those that answered, if they are not Model.
 	Models []string `json:"models,omitempty"`
 	Cases  int      `json:"cases"`
-	// Answers counts the runs, Failed those without an answer, Unjudged missing verdicts.
+	// Answers counts the runs, Asked those of the plan, Failed those without an answer, Unjudged
+	// missing verdicts.
 	Answers  int `json:"answers"`
+	Asked    int `json:"asked"`
 	Failed   int `json:"failed"`
 	Unjudged int `json:"unjudged"`
 	// Pass is the share of answers that passed, nil if no evaluator has a pass mark.
@@ -65,6 +69,7 @@ type Latency struct {
 
 // tries are the answers to one case.
 type tries struct {
+	input                     string
 	n, failed, judged, passed int
 	scores                    map[string]*average
 }
@@ -80,7 +85,7 @@ func Summarize(p *experiment.Plan, results iter.Seq2[experiment.Result, error]) 
 	index := map[experiment.Subject]*Subject{}
 	for _, x := range p.Subjects() {
 		if index[x] == nil {
-			index[x] = &Subject{Subject: x, tries: map[string]*tries{}}
+			index[x] = &Subject{Subject: x, Asked: p.Cases * p.Repeats, tries: map[string]*tries{}}
 		}
 	}
 	for r, err := range results {
@@ -88,6 +93,7 @@ func Summarize(p *experiment.Plan, results iter.Seq2[experiment.Result, error]) 
 			return nil, err
 		}
 		if x := index[r.Subject()]; x != nil && r.Output != nil {
+			x.Unjudged += max(r.Missing(p.Evaluators), len(r.Unjudged))
 			x.add(&r)
 		}
 	}
@@ -107,7 +113,7 @@ func Summarize(p *experiment.Plan, results iter.Seq2[experiment.Result, error]) 
 func (x *Subject) add(r *experiment.Result) {
 	t := x.tries[r.Case.ID]
 	if t == nil {
-		t = &tries{scores: map[string]*average{}}
+		t = &tries{input: r.Case.Input, scores: map[string]*average{}}
 		x.tries[r.Case.ID] = t
 		x.cases = append(x.cases, r.Case.ID)
 	}
@@ -126,7 +132,6 @@ func (x *Subject) add(r *experiment.Result) {
 			t.passed++
 		}
 	}
-	x.Unjudged += len(r.Unjudged)
 	if o.Error != "" {
 		t.failed++
 		x.Failed++
@@ -230,30 +235,36 @@ func (x *Subject) ordered(values map[string]float64) []float64 {
 
 // pass sets the pass rate, pass@k and pass^k.
 func (x *Subject) pass() {
-	judged, passed, repeats, marked := 0, 0, 0, false
+	judged, passed, cases, least, most, marked := 0, 0, 0, 0, 0, false
 	for _, t := range x.tries {
 		judged += t.judged
 		passed += t.passed
 		marked = marked || t.judged > t.failed
-		if repeats == 0 || t.judged < repeats {
-			repeats = t.judged
+		if t.judged == 0 {
+			continue
 		}
+		if cases++; least == 0 || t.judged < least {
+			least = t.judged
+		}
+		most = max(most, t.judged)
 	}
 	if !marked { // failed runs did not pass, but nothing says what passing is
 		return
 	}
-	if judged == len(x.tries) { // one answer a case
+	if most == 1 { // one answer a case
 		x.Pass = new(stats.Proportion(passed, judged))
 		return
 	}
 	x.Pass = new(stats.Mean(x.ordered(x.values(PassName))))
-	for k := 1; k <= repeats; k++ {
+	for k := 1; k <= least; k++ {
 		at, all := 0.0, 0.0
 		for _, t := range x.tries {
-			at += stats.PassAt(t.judged, t.passed, k)
-			all += stats.PassAll(t.judged, t.passed, k)
+			if t.judged > 0 {
+				at += stats.PassAt(t.judged, t.passed, k)
+				all += stats.PassAll(t.judged, t.passed, k)
+			}
 		}
-		n := float64(len(x.tries))
+		n := float64(cases)
 		x.PassAt, x.PassAll = append(x.PassAt, at/n), append(x.PassAll, all/n)
 	}
 }

@@ -93,7 +93,7 @@ func (f *finder) version(ctx context.Context, ref experiment.Ref, now string) (*
 
 // evaluators returns what a reference names: an evaluator's document, a type of check, or a
 // file with checks.
-func (f *finder) evaluators(ctx context.Context, text string, c evaluation.Caller) (refs []experiment.Ref, list []evaluation.Evaluator, err error) {
+func (f *finder) evaluators(ctx context.Context, text string, c *evaluation.Model) (refs []experiment.Ref, list []evaluation.Evaluator, err error) {
 	var a *agent.Agent
 	var ref experiment.Ref
 	switch {
@@ -137,6 +137,9 @@ func (f *finder) evaluators(ctx context.Context, text string, c evaluation.Calle
 	e, err := evaluation.Document(a, c)
 	if err != nil {
 		return nil, nil, err
+	}
+	if err := c.Ready(ctx, a); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", e.Name(), err)
 	}
 	ref.Name = e.Name()
 	return []experiment.Ref{ref}, []evaluation.Evaluator{e}, nil

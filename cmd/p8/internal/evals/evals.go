@@ -20,7 +20,7 @@ import (
 
 // Eval is p8 eval.
 type Eval struct {
-	Run      runCmd      `cmd:"" help:"Run agents over a dataset and have the answers judged." example:"p8 eval run examples/evaluation/cases.yaml --agent general --evaluator contains-expected --html report.html"`
+	Run      runCmd      `cmd:"" help:"Run agents over a dataset and have the answers judged." example:"p8 eval run examples/evaluation/cases.yaml --agent general --evaluator contains --html report.html"`
 	Sessions sessionsCmd `cmd:"" help:"Have stored sessions judged." example:"p8 eval sessions --agent general --since 7d --evaluator faithfulness"`
 	Dataset  datasetCmd  `cmd:"" help:"Make datasets."`
 	List     listCmd     `cmd:"" help:"List evaluations, the newest first." example:"p8 eval list --limit 5"`
@@ -38,13 +38,14 @@ const (
 // last is the name of the newest evaluation.
 const last = "last"
 
-// find returns the evaluation of an id, or the newest one for "last".
-func find(ctx context.Context, s *store.Store, id string) (store.Evaluation, error) {
+// find returns the evaluation of an id, or the newest one for "last": of an experiment, if of
+// names one.
+func find(ctx context.Context, s *store.Store, id, of string) (store.Evaluation, error) {
 	if s == nil {
 		return store.Evaluation{}, errors.New("there are no evaluations yet: begin one with `p8 eval run`")
 	}
 	if id == last {
-		list, _, err := s.Evaluations().List(ctx, store.EvaluationFilter{Limit: 1})
+		list, _, err := s.Evaluations().List(ctx, store.EvaluationFilter{Experiment: of, Limit: 1})
 		if err == nil && len(list) == 0 {
 			err = errors.New("there are no evaluations yet: begin one with `p8 eval run`")
 		}
@@ -157,7 +158,7 @@ func (c *showCmd) Run(a *command.App) error {
 		return err
 	}
 	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
-		x, err := find(ctx, s, c.ID)
+		x, err := find(ctx, s, c.ID, "")
 		if err != nil {
 			return err
 		}
@@ -178,7 +179,7 @@ type deleteCmd struct {
 // Run deletes it.
 func (c *deleteCmd) Run(a *command.App) error {
 	return withStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
-		x, err := find(ctx, s, c.ID)
+		x, err := find(ctx, s, c.ID, "")
 		if err == nil {
 			err = s.Evaluations().Delete(ctx, x.ID)
 		}

@@ -47,7 +47,7 @@ func (c *experimentsRun) Run(a *command.App) error {
 		return err
 	}
 	defer j.close()
-	if err := c.resolve(j.ctx, j.Store); err != nil {
+	if err := c.resolve(j.ctx, j.Store, c.Name); err != nil {
 		return err
 	}
 	config, folder, err := read(j.ctx, a, j.Store, c.Name)
@@ -98,9 +98,9 @@ func (j *job) dry(from source, config *experiment.Config) error {
 // begin stores a new run of the experiment, or finds the one to go on with.
 func (c *experimentsRun) begin(j *job, from source, config *experiment.Config) (store.Evaluation, error) {
 	if c.Resume == "" {
-		return j.begin(from, store.Evaluation{Name: config.Name + "-" + stamp(time.Now()), Experiment: config.Name})
+		return j.begin(from, &c.outputs, store.Evaluation{Name: config.Name + "-" + stamp(time.Now()), Experiment: config.Name})
 	}
-	x, err := find(j.ctx, j.Store, c.Resume)
+	x, err := find(j.ctx, j.Store, c.Resume, config.Name)
 	if err == nil && x.Experiment != config.Name {
 		err = fmt.Errorf("the evaluation %s is no run of the experiment %s: `p8 experiments show %s` lists its runs", x.ID, config.Name, config.Name)
 	}
@@ -134,7 +134,10 @@ func (c *experimentsRun) finish(j *job, config *experiment.Config, folder string
 		return err
 	}
 	j.Say("%s has the results", to)
-	return c.write(after, j.App, j.Store, x)
+	if err := c.write(after, j.App, j.Store, x); err != nil {
+		return err
+	}
+	return j.empty()
 }
 
 // writeRun writes the folder of a run: the report, the results and the metrics.

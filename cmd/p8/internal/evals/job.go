@@ -37,7 +37,6 @@ type job struct {
 	current    *experiment.Plan
 	cases      []dataset.Case
 	evaluators []evaluation.Evaluator
-	caller     evaluation.Caller
 	// pinned are the documents of agents that are not asked by name.
 	pinned map[string]*agent.Agent
 	// stored: the answers are those of stored sessions, which no agent is asked for.
@@ -64,7 +63,13 @@ func open(a *command.App, who command.Caller, p *pacing) (*job, error) {
 	if err != nil {
 		return nil, taken(err)
 	}
-	j.Parts, j.caller = parts, parts.Judge
+	j.Parts = parts
+	if p.Judge != "" {
+		if _, err := parts.Models.Resolve(p.Judge); err != nil {
+			parts.Close()
+			return nil, fmt.Errorf("--judge %s: %w", show.OneLine(p.Judge), err)
+		}
+	}
 	leave, err := parts.StayAlive(ctx, cfg)
 	if err != nil {
 		parts.Close()
@@ -104,7 +109,7 @@ func (j *job) findEvaluators(names []string) (refs []experiment.Ref, err error) 
 	f := &finder{j.Catalog, j.Store}
 	j.evaluators = nil
 	for _, name := range names {
-		found, list, err := f.evaluators(j.ctx, name, j.caller)
+		found, list, err := f.evaluators(j.ctx, name, j.Judge)
 		if err != nil {
 			return nil, err
 		}
@@ -176,6 +181,17 @@ func (j *job) run(x *store.Evaluation) error {
 	j.bar.troubles(j.App)
 	x.Status, x.Summary, x.EndedAt = completed, encode(sum), time.Now()
 	return j.Store.Evaluations().Change(after, x)
+}
+
+// empty returns the error of an evaluation of which nothing came out: no answer, or no verdict.
+// The reason is said already.
+func (j *job) empty() error {
+	at := j.bar.at
+	answers := at.Done - int64(at.Failed)
+	if answers == 0 || len(j.evaluators) > 0 && int64(at.Unjudged) == answers*int64(len(j.evaluators)) {
+		return command.ErrSilent
+	}
+	return nil
 }
 
 // keep returns what stores results. A result is stored even if the evaluation is being stopped.

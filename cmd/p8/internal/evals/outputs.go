@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/internal/experiment"
+	"github.com/p8-org/p8/internal/experiment/dataset"
 	"github.com/p8-org/p8/internal/experiment/report"
 	"github.com/p8-org/p8/store"
 )
@@ -51,8 +53,9 @@ func (o *outputs) check() error {
 }
 
 // resolve checks, before anything is paid for, that the files can be written, and finds the
-// baseline: an evaluation that begins may not be its own.
-func (o *outputs) resolve(ctx context.Context, s *store.Store) error {
+// baseline: an evaluation that begins may not be its own. The last one is that of the
+// experiment, if there is one.
+func (o *outputs) resolve(ctx context.Context, s *store.Store, experiment string) error {
 	for _, path := range []string{o.HTML, o.JUnit} {
 		if path == "" {
 			continue
@@ -68,12 +71,30 @@ func (o *outputs) resolve(ctx context.Context, s *store.Store) error {
 	if o.Baseline == "" {
 		return nil
 	}
-	base, err := find(ctx, s, o.Baseline)
+	base, err := find(ctx, s, o.Baseline, experiment)
 	if err != nil {
 		return fmt.Errorf("--baseline: %w", err)
 	}
 	o.Baseline = base.ID
 	return nil
+}
+
+// comparable returns an error if the baseline has none of the cases that are to be run.
+func (o *outputs) comparable(j *job) error {
+	if o.Baseline == "" {
+		return nil
+	}
+	known := map[[2]string]bool{}
+	for r, err := range resultsOf(j.ctx, j.Store, o.Baseline) {
+		if err != nil {
+			return err
+		}
+		known[[2]string{r.Case.ID, r.Case.Input}] = true
+	}
+	if slices.ContainsFunc(j.cases, func(c dataset.Case) bool { return known[[2]string{c.ID, c.Input}] }) {
+		return nil
+	}
+	return fmt.Errorf("--baseline: no case of %s is in the evaluation %s with the same id and input: give one of the same dataset", show.OneLine(j.current.Dataset), o.Baseline)
 }
 
 // summarize sums an evaluation up, and compares it with the baseline.
@@ -90,7 +111,7 @@ func (o *outputs) summarize(ctx context.Context, s *store.Store, x *store.Evalua
 	if o.Baseline == "" {
 		return sum, page, nil
 	}
-	base, err := find(ctx, s, o.Baseline)
+	base, err := find(ctx, s, o.Baseline, "")
 	if err != nil {
 		return nil, nil, fmt.Errorf("--baseline: %w", err)
 	}
@@ -133,6 +154,9 @@ func (o *outputs) write(ctx context.Context, a *command.App, s *store.Store, x *
 	if err != nil {
 		return err
 	}
+	if sum.Strange > 0 {
+		a.Say("--baseline: %s in it with the same id and input; only the others are compared", isNot(sum.Strange))
+	}
 	return o.judge(a, sum)
 }
 
@@ -172,6 +196,9 @@ func unwritable(path string) error {
 // judge returns an error if a threshold is not reached.
 func (o *outputs) judge(a *command.App, sum *report.Summary) error {
 	failed := false
+	if len(o.limits) > 0 || o.FailIfWorse {
+		failed = incomplete(a, sum)
+	}
 	for _, l := range o.limits {
 		for i := range sum.Subjects {
 			x := &sum.Subjects[i]
@@ -195,6 +222,30 @@ func (o *outputs) judge(a *command.App, sum *report.Summary) error {
 		return command.ErrSilent
 	}
 	return nil
+}
+
+// incomplete says what is missing for a comparison with a threshold.
+func incomplete(a *command.App, sum *report.Summary) (missing bool) {
+	for i := range sum.Subjects {
+		x := &sum.Subjects[i]
+		if n := x.Asked - x.Answers; n > 0 {
+			a.Say("%s: %d of %s missing: a threshold needs all of them", show.OneLine(x.String()), n, show.Count(x.Asked, "answer"))
+			missing = true
+		}
+		if x.Unjudged > 0 {
+			a.Say("%s: %s missing: a threshold needs all of them", show.OneLine(x.String()), show.Count(x.Unjudged, "verdict"))
+			missing = true
+		}
+	}
+	return missing
+}
+
+// isNot says that a number of cases is not there.
+func isNot(cases int) string {
+	if cases == 1 {
+		return "1 case is not"
+	}
+	return fmt.Sprintf("%d cases are not", cases)
 }
 
 // scores lists the names of a subject's scores.

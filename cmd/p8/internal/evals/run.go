@@ -82,7 +82,7 @@ func (c *runCmd) Run(a *command.App) error {
 		return err
 	}
 	defer j.close()
-	if err := c.resolve(j.ctx, j.Store); err != nil {
+	if err := c.resolve(j.ctx, j.Store, ""); err != nil {
 		return err
 	}
 	x, err := c.begin(j)
@@ -92,7 +92,10 @@ func (c *runCmd) Run(a *command.App) error {
 	if err := j.run(&x); err != nil {
 		return err
 	}
-	return c.write(j.ctx, a, j.Store, &x)
+	if err := c.write(j.ctx, a, j.Store, &x); err != nil {
+		return err
+	}
+	return j.empty()
 }
 
 func (c *runCmd) check() error {
@@ -117,7 +120,7 @@ func (c *runCmd) check() error {
 // begin stores a new evaluation, or finds the one to go on with.
 func (c *runCmd) begin(j *job) (store.Evaluation, error) {
 	if c.Resume != "" {
-		x, err := find(j.ctx, j.Store, c.Resume)
+		x, err := find(j.ctx, j.Store, c.Resume, "")
 		if err != nil {
 			return x, err
 		}
@@ -128,7 +131,7 @@ func (c *runCmd) begin(j *job) (store.Evaluation, error) {
 	}
 	return j.begin(source{
 		dataset: c.Dataset, agents: c.Agent, models: c.Model, evaluators: c.Evaluator, repeats: c.Repeats, limit: c.Limit,
-	}, store.Evaluation{Name: cmp.Or(c.Name, strings.TrimSuffix(filepath.Base(c.Dataset), filepath.Ext(c.Dataset)))})
+	}, &c.outputs, store.Evaluation{Name: cmp.Or(c.Name, strings.TrimSuffix(filepath.Base(c.Dataset), filepath.Ext(c.Dataset)))})
 }
 
 // source is what a user asks to run.
@@ -139,12 +142,15 @@ type source struct {
 }
 
 // begin finds what a source names, and stores a new evaluation of it.
-func (j *job) begin(from source, x store.Evaluation) (store.Evaluation, error) {
+func (j *job) begin(from source, to *outputs, x store.Evaluation) (store.Evaluation, error) {
 	plan, err := j.plan(from)
 	if err != nil {
 		return x, err
 	}
 	x.Status, x.Plan = running, encode(plan)
+	if err := to.comparable(j); err != nil {
+		return x, err
+	}
 	if err := j.Store.Evaluations().Begin(j.ctx, &x); err != nil {
 		return x, err
 	}

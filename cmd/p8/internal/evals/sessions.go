@@ -145,7 +145,7 @@ func (c *sessionsCmd) Run(a *command.App) error {
 		return err
 	}
 	defer j.close()
-	if err := c.resolve(j.ctx, j.Store); err != nil {
+	if err := c.resolve(j.ctx, j.Store, ""); err != nil {
 		return err
 	}
 	x := store.Evaluation{Name: cmp.Or(c.Name, "sessions"), Status: running}
@@ -155,7 +155,10 @@ func (c *sessionsCmd) Run(a *command.App) error {
 	if err := j.run(&x); err != nil {
 		return err
 	}
-	return c.write(j.ctx, a, j.Store, &x)
+	if err := c.write(j.ctx, a, j.Store, &x); err != nil {
+		return err
+	}
+	return j.empty()
 }
 
 // beginSessions stores the answers as results that are not judged yet.
