@@ -29,13 +29,7 @@ func (o *Op) Messages(key string, list []Message) {
 	if !o.Content() || len(list) == 0 {
 		return
 	}
-	parts := make([]message, len(list))
-	for i := range list {
-		parts[i] = list[i].parts()
-	}
-	if raw, err := json.Marshal(parts); err == nil {
-		o.String(key, string(raw))
-	}
+	o.String(key, encode(list))
 	prefix, whole := "llm.input_messages.", Input
 	if key == OutputMessages {
 		prefix, whole = "llm.output_messages.", Output
@@ -73,15 +67,42 @@ type part struct {
 	Response  string `json:"response,omitempty"`
 }
 
+// encode returns messages as JSON, without those that would not be kept.
+func encode(list []Message) string {
+	raw := []byte{'['}
+	for i := range list {
+		if len(raw) > maxText {
+			break
+		}
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		one, err := json.Marshal(list[i].parts())
+		if err != nil {
+			return ""
+		}
+		raw = append(raw, one...)
+	}
+	return string(append(raw, ']'))
+}
+
+// parts leaves out texts and calls that would not be kept.
 func (m *Message) parts() message {
 	out := message{Role: m.Role}
+	text := cut(m.Text, maxText)
 	if m.CallID != "" {
-		out.Parts = append(out.Parts, part{Type: "tool_call_response", ID: m.CallID, Response: m.Text})
-	} else if m.Text != "" {
-		out.Parts = append(out.Parts, part{Type: "text", Content: m.Text})
+		out.Parts = append(out.Parts, part{Type: "tool_call_response", ID: m.CallID, Response: text})
+	} else if text != "" {
+		out.Parts = append(out.Parts, part{Type: "text", Content: text})
 	}
+	held := len(text)
 	for _, c := range m.Calls {
-		out.Parts = append(out.Parts, part{Type: "tool_call", ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+		if held > maxText {
+			break
+		}
+		arguments := cut(c.Arguments, maxText)
+		out.Parts = append(out.Parts, part{Type: "tool_call", ID: c.ID, Name: c.Name, Arguments: arguments})
+		held += len(c.Name) + len(arguments)
 	}
 	return out
 }

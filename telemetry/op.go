@@ -42,9 +42,8 @@ func Start(ctx context.Context, k Kind, target string) (context.Context, *Op) {
 		return ctx, nil
 	}
 	d := &t.descriptions[k]
-	name := strings.TrimSpace(d.operation + " " + target)
 	o := &Op{t: t, kind: k, since: t.now()}
-	ctx, o.span = t.tracer.Start(ctx, name, trace.WithSpanKind(d.span), trace.WithTimestamp(o.since))
+	ctx, o.span = t.tracer.Start(ctx, d.name(target), trace.WithSpanKind(d.span), trace.WithTimestamp(o.since))
 	return ctx, o
 }
 
@@ -57,10 +56,20 @@ func Measure(ctx context.Context, k Kind) *Op {
 	return &Op{t: t, kind: k, since: t.now(), span: noop.Span{}}
 }
 
+// Trace gives an operation of Measure its span, which begins when the operation did, as Start does.
+func (o *Op) Trace(ctx context.Context, target string) context.Context {
+	if o == nil {
+		return ctx
+	}
+	d := &o.t.descriptions[o.kind]
+	ctx, o.span = o.t.tracer.Start(ctx, d.name(target), trace.WithSpanKind(d.span), trace.WithTimestamp(o.since))
+	return ctx
+}
+
 // Rename changes the target in the span's name.
 func (o *Op) Rename(target string) {
 	if o != nil {
-		o.span.SetName(strings.TrimSpace(o.t.descriptions[o.kind].operation + " " + target))
+		o.span.SetName(o.t.descriptions[o.kind].name(target))
 	}
 }
 
@@ -84,17 +93,21 @@ func (o *Op) Recording() bool { return o != nil && o.span.IsRecording() }
 // Content reports whether the span may have contents.
 func (o *Op) Content() bool { return o != nil && o.t.content && o.span.IsRecording() }
 
-// String sets an attribute; an empty value sets none.
+// String sets an attribute; an empty value sets none. It is cut at 32 KB.
 func (o *Op) String(key, value string) {
 	if o != nil && value != "" {
-		o.attrs = append(o.attrs, attribute.String(key, value))
+		o.attrs = append(o.attrs, attribute.String(key, cut(value, maxText)))
 	}
 }
 
 // Strings sets a list; an empty one sets none.
 func (o *Op) Strings(key string, values ...string) {
 	if o != nil && len(values) > 0 {
-		o.attrs = append(o.attrs, attribute.StringSlice(key, append([]string(nil), values...)))
+		kept := append([]string(nil), values...)
+		for i := range kept {
+			kept[i] = cut(kept[i], maxText)
+		}
+		o.attrs = append(o.attrs, attribute.StringSlice(key, kept))
 	}
 }
 
@@ -235,9 +248,9 @@ func (o *Op) describe(d *description, err error) {
 	o.String(phoenixKind, d.phoenix)
 	o.span.SetAttributes(o.attrs...)
 	if o.failure != "" && o.failure != cancelled {
-		text := ""
-		if err != nil {
-			text = err.Error()
+		text := o.failure
+		if err != nil && o.t.content {
+			text = cut(err.Error(), maxText) // it may quote what users and models say
 		}
 		o.span.SetStatus(codes.Error, text)
 	}

@@ -17,20 +17,26 @@ func IDs(ctx context.Context) (traceID, spanID string) {
 }
 
 // Propagate calls set with the headers of W3C Trace Context that tell a callee or a later
-// process the context's span: traceparent and perhaps tracestate. Baggage is not passed on.
+// process the context's span: traceparent. Baggage is not passed on.
 func Propagate(ctx context.Context, set func(key, value string)) {
 	if From(ctx) != nil {
 		propagation.TraceContext{}.Inject(ctx, carrier{set: set})
 	}
 }
 
-// Continue returns a context whose operations are children of the span that the headers name.
-// get returns a header, "" for none. Invalid headers change nothing.
+// Continue returns a context whose operations are children of the span that the header
+// traceparent names. get returns a header, "" for none. An invalid one changes nothing, and
+// tracestate is not read: it is the caller's own text, which nobody here needs.
 func Continue(ctx context.Context, get func(key string) string) context.Context {
 	if From(ctx) == nil {
 		return ctx
 	}
-	return propagation.TraceContext{}.Extract(ctx, carrier{get: get})
+	return propagation.TraceContext{}.Extract(ctx, carrier{get: func(key string) string {
+		if key != traceparent {
+			return ""
+		}
+		return get(key)
+	}})
 }
 
 // Parent returns the context's span as a traceparent header, "" if there is none.
@@ -52,12 +58,7 @@ func ContinueParent(ctx context.Context, parent string) context.Context {
 	if parent == "" {
 		return ctx
 	}
-	return Continue(ctx, func(key string) string {
-		if key == traceparent {
-			return parent
-		}
-		return ""
-	})
+	return Continue(ctx, func(string) string { return parent })
 }
 
 const traceparent = "traceparent"
