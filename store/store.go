@@ -113,7 +113,7 @@ func (s *Store) run(ctx context.Context, op string,
 	}
 	ctx, observed := s.observe(ctx, op)
 	err = with(ctx, by.scope(), func(c Conn) error { return fn(c, by) })
-	observed.End(err)
+	observed.End(failureOf(err))
 	return fail(op, err)
 }
 
