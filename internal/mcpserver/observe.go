@@ -6,6 +6,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/telemetry"
 )
 
@@ -42,8 +43,13 @@ func (s *Server) observed(next sdk.MethodHandler) sdk.MethodHandler {
 func (s *Server) offers(name string) bool { return s.tools[name] != nil }
 
 // parentOf returns the headers of W3C Trace Context that a request has in its metadata, else, unless
-// the context has them already, those of the HTTP request.
+// the context has them already, those of the HTTP request. A visitor names no parent.
 func parentOf(ctx context.Context, req sdk.Request) func(string) string {
+	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
+		if id, ok := extra.TokenInfo.Extra[identityKey].(identity.Identity); ok && id.Visitor() {
+			return func(string) string { return "" }
+		}
+	}
 	known, _ := telemetry.IDs(ctx)
 	meta := metaOf(req.GetParams())
 	return func(key string) string {

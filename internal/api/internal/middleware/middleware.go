@@ -100,7 +100,7 @@ func (c *chain) logged(next http.Handler) http.Handler {
 		rec.deadline(time.Time{}) // clear that of the connection's last request
 		ctx := identity.WithOrigin(web.WithRequestID(r.Context(), id), identity.Origin{RequestID: id, Address: c.address(r)})
 		ctx, observed := c.observe(ctx, r)
-		defer observed.end(rec)
+		defer observed.end(rec, r.URL.Path)
 		next.ServeHTTP(rec, r.WithContext(ctx))
 		if !c.Logger.Enabled(ctx, slog.LevelInfo) {
 			return
@@ -110,8 +110,7 @@ func (c *chain) logged(next http.Handler) http.Handler {
 		if run := rec.Header().Get(web.HeaderRunID); run != "" {
 			line = append(line, slog.String("run", run))
 		}
-		trace, _ := telemetry.IDs(ctx)
-		if trace = cmp.Or(trace, traceID(r.Header.Get("Traceparent"))); trace != "" {
+		if trace := cmp.Or(observed.traceID(), traceID(r.Header.Get("Traceparent"))); trace != "" {
 			line = append(line, slog.String("trace_id", trace))
 		}
 		c.Logger.LogAttrs(ctx, slog.LevelInfo, "request", line...)
@@ -210,7 +209,7 @@ func (c *chain) identified(next http.Handler) http.Handler {
 					problem.Write(w, r, p)
 					return
 				}
-				next.ServeHTTP(w, r)
+				next.ServeHTTP(w, traced(r, false))
 				return
 			}
 		}
@@ -230,6 +229,7 @@ func (c *chain) identified(next http.Handler) http.Handler {
 			problem.Write(w, r, p)
 			return
 		}
+		r = traced(r, !unknown)
 		ctx, cancel := c.Bound(r.WithContext(identity.With(r.Context(), id)), id)
 		defer cancel()
 		if through {
