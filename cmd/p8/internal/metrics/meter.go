@@ -28,6 +28,16 @@ func NewMeter(m metric.Meter) (*Meter, error) {
 	return &own, errors.Join(errs[:]...)
 }
 
+// Lost makes the metric of the spans that found no room in a queue.
+func Lost(m metric.Meter, lost func() int64) error {
+	_, err := m.Int64ObservableCounter("p8.spans.lost", metric.WithUnit("{span}"), metric.WithDescription("Spans that were not sent, because too many waited for the collector."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(lost())
+			return nil
+		}))
+	return err
+}
+
 // Refused implements api.Meter.
 func (m *Meter) Refused(status int, reason string) {
 	m.refused.Add(context.Background(), 1, metric.WithAttributeSet(attribute.NewSet(attribute.Int("status", status), attribute.String("reason", reason))))

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,8 +26,8 @@ import (
 // flushWithin bounds how long the end of the process waits for the collector.
 const flushWithin = 3 * time.Second
 
-// The limits of a span: bytes of a text, attributes, events. The SDK cuts texts before secrets are
-// found in them, so its limit only bounds the memory.
+// The limits of a span: bytes of a text, attributes, events. Texts are cut after secrets are
+// found in them; the SDK, which cuts before, gets none as long as its limit from package telemetry.
 const (
 	spanText  = 16 << 10
 	spanHeld  = 256 << 10
@@ -38,6 +39,8 @@ type observer struct {
 	*telemetry.Telemetry
 	// client is nil if nothing is sent to a collector.
 	client *otlp.Client
+	// queue has the spans that wait for it.
+	queue *otlp.Queue
 	// metrics is nil if there are none; meter counts for them, sources are read for them.
 	metrics *metrics.Metrics
 	meter   *metrics.Meter
@@ -72,12 +75,18 @@ func newObserver(cfg *config.Config, serves bool, log *slog.Logger) (*observer, 
 	}
 	if o.Telemetry, err = telemetry.New(out); err == nil && o.metrics != nil {
 		o.meter, err = metrics.NewMeter(o.Telemetry.Meter())
+		if err == nil {
+			err = metrics.Lost(o.Telemetry.Meter(), o.queue.Lost)
+		}
 	}
 	return o, err
 }
 
 // spans makes the provider of spans.
 func (o *observer) spans(cfg *config.Config, is *resource.Resource, log *slog.Logger) *sdktrace.TracerProvider {
+	o.queue = otlp.NewQueue(otlp.SpanOptions{
+		Client: o.client, Clean: cfg.SpanRedactor().Text, MaxText: spanText, MaxCount: spanCount, Logger: log,
+	})
 	spans := sdktrace.NewTracerProvider(
 		sdktrace.WithResource(is),
 		sdktrace.WithSampler(sampler(cfg)),
@@ -85,10 +94,7 @@ func (o *observer) spans(cfg *config.Config, is *resource.Resource, log *slog.Lo
 			AttributeValueLengthLimit: spanHeld, AttributeCountLimit: spanCount, EventCountLimit: spanCount, LinkCountLimit: spanCount,
 			AttributePerEventCountLimit: spanCount, AttributePerLinkCountLimit: spanCount,
 		}),
-		// Its queue is bounded; spans that do not fit in are lost.
-		sdktrace.WithBatcher(otlp.NewSpans(otlp.SpanOptions{
-			Client: o.client, Clean: cfg.SpanRedactor().Text, MaxText: spanText, MaxCount: spanCount, Logger: log,
-		})),
+		sdktrace.WithSpanProcessor(o.queue),
 	)
 	o.closers = append(o.closers, spans.Shutdown)
 	return spans
@@ -126,10 +132,12 @@ func (o *observer) close() {
 		o.client.Stop()
 		defer o.client.Close()
 	}
-	var errs []error
-	for _, c := range o.closers {
-		errs = append(errs, c(ctx))
+	errs := make([]error, len(o.closers))
+	var all sync.WaitGroup
+	for i, c := range o.closers { // beside one another: none takes the time of the others
+		all.Go(func() { errs[i] = c(ctx) })
 	}
+	all.Wait()
 	if err := errors.Join(errs...); err != nil {
 		otel.Handle(err)
 	}
