@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Find returns the files of cases in a folder, at any depth: *.test.yaml and *.test.yml, and
+// Find returns the files of cases in the folder of a name, at any depth: *.test.yaml and *.test.yml, and
 // those of the files in folders named tests that have a list of cases. Hidden folders,
 // recordings and node_modules are left out.
-func Find(fsys fs.FS) ([]string, error) {
+func Find(fsys fs.FS, folder string) ([]string, error) {
 	var out []string
 	err := fs.WalkDir(fsys, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -27,7 +27,7 @@ func Find(fsys fs.FS) ([]string, error) {
 			return nil
 		}
 		if !IsFile(name) {
-			if filepath.Base(filepath.Dir(path)) != "tests" {
+			if filepath.Base(filepath.Dir(filepath.Join(folder, path))) != "tests" {
 				return nil
 			}
 			if src, err := fs.ReadFile(fsys, path); err != nil || !hasCases.Match(src) {

@@ -211,6 +211,12 @@ func (s *Suite) record(ctx context.Context, c *Case, r *Result) error {
 		return nil
 	}
 	cassette := tape.Cassette()
+	for _, m := range cassette.Models {
+		if strings.HasPrefix(m.Asked, "offline:") || strings.HasPrefix(m.Name, "offline:") {
+			r.fail(0, "", "set the key of a provider, such as OPENAI_API_KEY, or P8_DEFAULT_MODEL", "nothing was recorded: the offline model answered, which is no language model")
+			return nil
+		}
+	}
 	cassette.Case, cassette.At = c.Name, at
 	return s.store(c, cassette, r)
 }

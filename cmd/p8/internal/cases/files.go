@@ -31,7 +31,11 @@ func files(paths []string, documents string) ([]string, error) {
 			out = append(out, path)
 			continue
 		}
-		found, err := testcase.Find(os.DirFS(path))
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return nil, fmt.Errorf("the folder %s cannot be read: make it one that you may read", show.OneLine(path))
+		}
+		found, err := testcase.Find(os.DirFS(path), filepath.Base(whole))
 		if err != nil {
 			return nil, fmt.Errorf("the folder %s cannot be read: make it one that you may read", show.OneLine(path))
 		}
