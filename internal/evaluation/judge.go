@@ -66,6 +66,9 @@ func planOf(d *agent.Document) (*scoring.Plan, error) {
 		m := mistakes[0]
 		return nil, fmt.Errorf("the document %s cannot score: %s: %s (%s)", d.Key(), m.Pointer, m.Message, m.Hint)
 	}
+	if !plan.Scores() {
+		return nil, fmt.Errorf("the document %s cannot score: it has no property that is a number or a boolean: add one, such as accuracy: {type: number, minimum: 0, maximum: 1}", d.Key())
+	}
 	return plan, nil
 }
 

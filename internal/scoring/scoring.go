@@ -8,6 +8,7 @@ package scoring
 import (
 	"github.com/p8-org/p8/internal/scoring/formula"
 	"github.com/p8-org/p8/internal/tree"
+	"slices"
 )
 
 // Score is one judgement.
@@ -69,6 +70,13 @@ func Read(root *tree.Node) (*Plan, []Mistake) {
 	r.phoenix()
 	r.marks()
 	return r.plan, r.mistakes
+}
+
+// Scores reports whether an answer can have a score.
+func (p *Plan) Scores() bool {
+	return len(p.derived)+len(p.evaluations) > 0 || slices.ContainsFunc(p.fields, func(f field) bool {
+		return !f.count && (f.typ == formula.Any || f.typ == formula.Number || f.typ == formula.Bool)
+	})
 }
 
 // extraKey holds the configuration of nested documents.
