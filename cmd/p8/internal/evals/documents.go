@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -103,7 +104,11 @@ func (f *finder) evaluators(ctx context.Context, text string, c *evaluation.Mode
 			return nil, nil, err
 		}
 		if doc, wrong := agent.Parse(text, src); wrong != nil || !evaluation.IsEvaluator(doc) {
-			if list, err = evaluation.Parse(text, src); err != nil {
+			list, err = evaluation.Parse(text, src)
+			if err != nil && wrong != nil && documentKey.Match(src) {
+				err = wrong
+			}
+			if err != nil {
 				return nil, nil, err
 			}
 			for _, e := range list {
@@ -144,6 +149,9 @@ func (f *finder) evaluators(ctx context.Context, text string, c *evaluation.Mode
 	ref.Name = e.Name()
 	return []experiment.Ref{ref}, []evaluation.Evaluator{e}, nil
 }
+
+// documentKey matches a key of a document that a file with checks has not.
+var documentKey = regexp.MustCompile(`(?m)^\s*"(description|properties|kind|evaluation_type)"\s*:|^(description|properties|kind|evaluation_type)\s*:`)
 
 func isPath(text string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json", ".md"}, strings.ToLower(filepath.Ext(text))) && !strings.Contains(text, "@")

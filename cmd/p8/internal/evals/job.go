@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -88,18 +89,25 @@ func open(a *command.App, who command.Caller, p *pacing) (*job, error) {
 // findAgents finds the agents to evaluate.
 func (j *job) findAgents(names []string) (refs []experiment.Ref, err error) {
 	f := &finder{j.Catalog, j.Store}
-	for _, name := range names {
-		ref, a, err := f.agent(j.ctx, name)
-		if err != nil {
+	found := make([]*agent.Agent, len(names))
+	refs = make([]experiment.Ref, len(names))
+	count := map[string]int{}
+	for i, name := range names {
+		if refs[i], found[i], err = f.agent(j.ctx, name); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(refs, func(r experiment.Ref) bool { return r.String() == ref.String() }) {
+		count[refs[i].String()]++
+	}
+	for i, name := range names {
+		if isPath(name) && count[refs[i].String()] > 1 { // files of one name in several folders
+			refs[i].Version = "file " + filepath.ToSlash(filepath.Clean(name))
+		}
+		if slices.ContainsFunc(refs[:i], func(r experiment.Ref) bool { return r.String() == refs[i].String() }) {
 			return nil, command.Usage("--agent %s is given twice", show.OneLine(name))
 		}
-		if ref.Pinned {
-			j.pinned[ref.String()] = a
+		if refs[i].Pinned {
+			j.pinned[refs[i].String()] = found[i]
 		}
-		refs = append(refs, ref)
 	}
 	return refs, nil
 }

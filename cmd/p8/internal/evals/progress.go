@@ -23,8 +23,9 @@ type progress struct {
 	// said is the tenth of the tasks that the last line was about.
 	said int64
 	at   experiment.Progress
-	// note is the last refusal of a provider.
-	note string
+	// note is the last refusal of a provider; noted is when a line said so.
+	note  string
+	noted time.Time
 	// failed and unjudged are the reasons of the first failed run and missing verdict.
 	failed, unjudged string
 }
@@ -32,6 +33,8 @@ type progress struct {
 const (
 	barWidth = 30
 	barPause = 100 * time.Millisecond
+	// notePause is the time between two lines about refusals.
+	notePause = 30 * time.Second
 )
 
 func newProgress(a *command.App) *progress {
@@ -86,8 +89,12 @@ func (p *progress) refused(model string, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.note = fmt.Sprintf("%s refuses requests: waiting %s", show.OneLine(model), pause.Round(time.Second))
-	if p.terminal && p.at.Tasks > 0 {
+	switch now := p.now(); {
+	case p.terminal && p.at.Tasks > 0:
 		p.draw()
+	case !p.terminal && now.Sub(p.noted) >= notePause:
+		p.noted = now
+		fmt.Fprintf(p.out, "p8: %s\n", p.note)
 	}
 }
 
