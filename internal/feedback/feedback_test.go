@@ -73,7 +73,10 @@ func world(t *testing.T) (*feedback.Service, *queue, *annotator, *[]feedback.Eva
 	m := &store.Message{Type: store.MessageAssistant, Content: &text, TraceID: strings.Repeat("a", 32), SpanID: strings.Repeat("b", 16)}
 	must(t, s.BeginTurn(as(t, "ann"), store.Session{ID: "s1"}, m))
 	q, a, results := new(queue), new(annotator), new([]feedback.Evaluation)
+	var mu sync.Mutex
 	f, err := feedback.New(feedback.Options{Store: s, Queue: q, Annotator: a, Clean: func(s string) string { return strings.ReplaceAll(s, "SECRET", "***") }, Result: func(_ context.Context, e feedback.Evaluation) {
+		mu.Lock()
+		defer mu.Unlock()
 		*results = append(*results, e)
 	}})
 	must(t, err)
