@@ -181,7 +181,7 @@ func tryTurn(t *testing.T, s *harness.Server, session, text string) *client {
 func TestDroppedConnectionsLoseNoRow(t *testing.T) {
 	t.Parallel()
 	const speakers = 4
-	turns := harness.Count(t, 100, 450)
+	turns := harness.Count(t, 60, 450)
 	through, address := newProxy(t, harness.Postgres(t, ""))
 	p := newPlace(t, address)
 	e := p.withEffects(t)
